@@ -1,0 +1,8 @@
+//! sunny16: a deferred renderer whose lights are in lumens, candela, lux and nits and whose camera is
+//! f-stop, shutter and ISO.
+//!
+//! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
+//! this list; `tests/architecture.rs` keeps it so.
+pub mod photometry;
+pub mod camera;
+pub mod scene;

@@ -1,0 +1,4 @@
+//! The scene model and the import of files: the only room that reads untrusted bytes.
+pub mod model;
+
+pub use model::*;

@@ -1,0 +1,380 @@
+//! The scene as every renderer sees it: plain data, validated, in metres, glTF axes (right-handed, Y up).
+//!
+//! Invariants that an importer guarantees and the renderers rely on: every index is in range; the node hierarchy is a
+//! forest; all numbers are finite; every triangle list has a length that is a multiple of three; `normals`, and where
+//! present `tangents`, `uv0`, `uv1` and `colors` are as long as `positions`; normals and tangents have unit length.
+
+use std::{path::PathBuf, sync::Arc};
+
+use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
+
+use crate::photometry::{Candela, Lux};
+
+/// A whole scene.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// The name that the file gives it, or the file's stem.
+    pub name: String,
+    /// The file it was read from; none for scenes made in code.
+    pub source: Option<PathBuf>,
+    /// All nodes; only those reachable from `roots` are part of the picture.
+    pub nodes: Vec<Node>,
+    /// Indices of the nodes without a parent that belong to the shown scene.
+    pub roots: Vec<usize>,
+    /// Meshes, each of which any number of nodes may instance.
+    pub meshes: Vec<Mesh>,
+    /// Materials that primitives refer to; a primitive without one uses `Material::default()`.
+    pub materials: Vec<Material>,
+    /// Pairs of image and sampler that materials refer to.
+    pub textures: Vec<Texture>,
+    /// Decoded pictures.
+    pub images: Vec<Image>,
+    /// Light sources that nodes refer to.
+    pub lights: Vec<Light>,
+    /// Cameras that nodes refer to.
+    pub cameras: Vec<Camera>,
+    /// What the importer repaired, ignored or approximated, in the order it met it.
+    pub notes: Vec<Note>,
+}
+
+/// One remark of the importer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// How far the picture may be from what the author meant.
+    pub kind: NoteKind,
+    /// Where in the file: a JSON pointer such as `/meshes/0/primitives/1`, or a file's name.
+    pub place: String,
+    /// What was found and what was done about it, one sentence.
+    pub message: String,
+}
+
+/// The weight of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoteKind {
+    /// Worth knowing; the picture is as the author meant it.
+    Info,
+    /// The file uses a feature that is not rendered, or only approximated.
+    Unsupported,
+    /// The file breaks the specification here and was repaired.
+    Repaired,
+}
+
+/// A node of the hierarchy.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// The author's name, possibly empty, not necessarily unique.
+    pub name: String,
+    /// The parent's index, none for a root.
+    pub parent: Option<usize>,
+    /// The children's indices.
+    pub children: Vec<usize>,
+    /// From this node's space to its parent's; affine.
+    pub local: DMat4,
+    /// Index into `Scene::meshes`.
+    pub mesh: Option<usize>,
+    /// Index into `Scene::lights`; it shines along the node's -Z.
+    pub light: Option<usize>,
+    /// Index into `Scene::cameras`; it looks along the node's -Z, its up is +Y.
+    pub camera: Option<usize>,
+}
+
+/// A mesh: a list of triangle lists, each with one material.
+#[derive(Clone, Debug, Default)]
+pub struct Mesh {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// The parts.
+    pub primitives: Vec<Primitive>,
+}
+
+/// A triangle list with one material. Empty vectors stand for absent attributes.
+#[derive(Clone, Debug, Default)]
+pub struct Primitive {
+    /// Positions in metres in the mesh's space.
+    pub positions: Vec<Vec3>,
+    /// Unit normals.
+    pub normals: Vec<Vec3>,
+    /// Unit tangents in xyz; w is +1 or -1, so that bitangent = w * cross(normal, tangent). Empty: no normal map needs them.
+    pub tangents: Vec<Vec4>,
+    /// Texture coordinates 0; (0, 0) is the upper left corner of the picture.
+    pub uv0: Vec<Vec2>,
+    /// Texture coordinates 1.
+    pub uv1: Vec<Vec2>,
+    /// Linear colours, a factor of the base colour.
+    pub colors: Vec<Vec4>,
+    /// Triangles as indices into the attributes, counter-clockwise seen from the front.
+    pub indices: Vec<u32>,
+    /// Index into `Scene::materials`.
+    pub material: Option<usize>,
+}
+
+/// The metallic/roughness material of glTF 2.0 (section 3.9).
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// Linear base colour in rgb and opacity in a; a factor of the texture.
+    pub base_color: Vec4,
+    /// Base colour (sRGB) and opacity.
+    pub base_color_texture: Option<TextureRef>,
+    /// 0 dielectric to 1 metal; a factor of the texture's blue.
+    pub metallic: f32,
+    /// Perceptual roughness 0 to 1 (alpha = roughness^2); a factor of the texture's green.
+    pub roughness: f32,
+    /// Roughness in green, metallic in blue (linear).
+    pub metallic_roughness_texture: Option<TextureRef>,
+    /// Tangent-space normals (linear), +X right, +Y up.
+    pub normal_texture: Option<TextureRef>,
+    /// Scale of the normal map's x and y.
+    pub normal_scale: f32,
+    /// Ambient occlusion in red (linear); it concerns indirect light only.
+    pub occlusion_texture: Option<TextureRef>,
+    /// How much of the occlusion is applied, 0 to 1.
+    pub occlusion_strength: f32,
+    /// Emitted luminance in nits, linear rgb: emissiveFactor * KHR_materials_emissive_strength, a factor of the texture.
+    pub emission: Vec3,
+    /// Emission (sRGB).
+    pub emissive_texture: Option<TextureRef>,
+    /// How opacity is used.
+    pub alpha: AlphaMode,
+    /// Both sides are seen; the back has the opposite normal.
+    pub double_sided: bool,
+    /// KHR_materials_unlit: the base colour is shown as it is and no light acts on it.
+    pub unlit: bool,
+}
+
+impl Default for Material {
+    /// The default of glTF 2.0: white, fully metallic, fully rough, opaque.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: Vec4::ONE,
+            base_color_texture: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            metallic_roughness_texture: None,
+            normal_texture: None,
+            normal_scale: 1.0,
+            occlusion_texture: None,
+            occlusion_strength: 1.0,
+            emission: Vec3::ZERO,
+            emissive_texture: None,
+            alpha: AlphaMode::Opaque,
+            double_sided: false,
+            unlit: false,
+        }
+    }
+}
+
+/// How a material's opacity is used (glTF 2.0 section 3.9.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AlphaMode {
+    /// Opacity is ignored.
+    Opaque,
+    /// Opaque where opacity is at least the cutoff, else absent.
+    Mask {
+        /// The cutoff.
+        cutoff: f32,
+    },
+    /// Composited over what lies behind by the `over` operator.
+    Blend,
+}
+
+/// A material's use of a texture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextureRef {
+    /// Index into `Scene::textures`.
+    pub texture: usize,
+    /// Which texture coordinates: 0 or 1.
+    pub uv_set: u8,
+    /// KHR_texture_transform as rows of a 2x3 matrix: (u', v') = (row0 . (u, v, 1), row1 . (u, v, 1)).
+    pub transform: [[f32; 3]; 2],
+}
+
+impl TextureRef {
+    /// No transform.
+    pub const IDENTITY: [[f32; 3]; 2] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+}
+
+/// A picture with the way it is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Index into `Scene::images`.
+    pub image: usize,
+    /// How it is sampled.
+    pub sampler: Sampler,
+}
+
+/// How a texture is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sampler {
+    /// Magnification: linear, else nearest.
+    pub mag_linear: bool,
+    /// Minification: linear, else nearest.
+    pub min_linear: bool,
+    /// Mip levels: `None` uses only level 0; `Some(true)` blends two levels, `Some(false)` takes the nearest.
+    pub mip_linear: Option<bool>,
+    /// Horizontally.
+    pub wrap_u: Wrap,
+    /// Vertically.
+    pub wrap_v: Wrap,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Self { mag_linear: true, min_linear: true, mip_linear: Some(true), wrap_u: Wrap::Repeat, wrap_v: Wrap::Repeat }
+    }
+}
+
+/// What lies outside of 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// The picture again.
+    Repeat,
+    /// The picture mirrored.
+    Mirror,
+    /// The edge's texel.
+    Clamp,
+}
+
+/// A decoded picture: eight bits a channel, as stored (not yet linear), or an error pattern in its stead.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The author's name or the file's.
+    pub name: String,
+    /// Pixels across, at least 1.
+    pub width: u32,
+    /// Pixels down, at least 1.
+    pub height: u32,
+    /// `width * height` pixels of red, green, blue, alpha; top row first.
+    pub rgba8: Arc<[u8]>,
+    /// The file was missing or broken, and these are the pixels of the error pattern.
+    pub is_error_pattern: bool,
+}
+
+/// A light source (KHR_lights_punctual).
+#[derive(Clone, Debug)]
+pub struct Light {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// Linear colour, as the file gives it: it multiplies the intensity channel by channel.
+    pub color: Vec3,
+    /// Which kind, with its strength.
+    pub kind: LightKind,
+    /// A finite range (m) of the file, honoured as its windowing (1 - (d/range)^4)^2; never invented.
+    pub range: Option<f32>,
+}
+
+/// The kinds of light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LightKind {
+    /// Parallel light from infinitely far along the node's -Z.
+    Directional {
+        /// On a surface that faces it.
+        illuminance: Lux,
+    },
+    /// The same in all directions.
+    Point {
+        /// In every direction.
+        intensity: Candela,
+    },
+    /// A cone along the node's -Z.
+    Spot {
+        /// On the axis.
+        intensity: Candela,
+        /// Half angle (rad) up to which the intensity is full.
+        inner_half_angle: f32,
+        /// Half angle (rad) at which it reaches zero; at most pi/2.
+        outer_half_angle: f32,
+    },
+}
+
+/// A camera as the file gives it; the exposure is not part of glTF.
+#[derive(Clone, Debug)]
+pub struct Camera {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// The projection.
+    pub projection: Projection,
+}
+
+/// A projection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    /// Central.
+    Perspective {
+        /// Vertical field of view (rad), in (0, pi).
+        vertical_fov: f32,
+        /// Width over height where the file gives it.
+        aspect: Option<f32>,
+        /// Nearest distance (m), above 0.
+        near: f32,
+        /// Farthest distance (m); none is infinite.
+        far: Option<f32>,
+    },
+    /// Parallel.
+    Orthographic {
+        /// Half the width (m) of the view.
+        half_width: f32,
+        /// Half the height (m) of the view.
+        half_height: f32,
+        /// Nearest distance (m).
+        near: f32,
+        /// Farthest distance (m).
+        far: f32,
+    },
+}
+
+/// A node's place in the world together with what it carries, as `Scene::walk` yields it.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// Index into `Scene::nodes`.
+    pub index: usize,
+    /// The node.
+    pub node: &'a Node,
+    /// From the node's space to the world.
+    pub world: DMat4,
+}
+
+impl Scene {
+    /// All nodes that the picture shows, parents before children, each with its world transform.
+    ///
+    /// Iterative, so that a deep hierarchy cannot exhaust the stack.
+    #[must_use]
+    pub fn walk(&self) -> Vec<Placed<'_>> {
+        let mut out = Vec::with_capacity(self.nodes.len());
+        let mut stack: Vec<(usize, DMat4)> = self.roots.iter().rev().map(|&root| (root, DMat4::IDENTITY)).collect();
+        while let Some((index, parent)) = stack.pop() {
+            let Some(node) = self.nodes.get(index) else { continue };
+            let world = parent * node.local;
+            out.push(Placed { index, node, world });
+            stack.extend(node.children.iter().rev().map(|&child| (child, world)));
+        }
+        out
+    }
+
+    /// The box around all that is shown, as (least corner, greatest corner); none if nothing is.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
+        let mut bounds: Option<(DVec3, DVec3)> = None;
+        for placed in self.walk() {
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
+            for position in mesh.primitives.iter().flat_map(|primitive| &primitive.positions) {
+                let p = placed.world.transform_point3(position.as_dvec3());
+                bounds = Some(bounds.map_or((p, p), |(lo, hi)| (lo.min(p), hi.max(p))));
+            }
+        }
+        bounds
+    }
+
+    /// Triangles that are shown, instances counted each.
+    #[must_use]
+    pub fn shown_triangles(&self) -> usize {
+        self.walk()
+            .iter()
+            .filter_map(|placed| placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)))
+            .flat_map(|mesh| &mesh.primitives)
+            .map(|primitive| primitive.indices.len() / 3)
+            .sum()
+    }
+}
