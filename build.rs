@@ -1,4 +1,10 @@
-//! Build.
+//! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in `$OUT_DIR/shaders.rs`.
+//!
+//! A first line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{env, fmt::Write as _, fs, path::Path, process::exit};
+
 /// Debian builds libshaderc without the libraries that it calls, so they are named here.
 #[cfg(feature = "system-shaderc")]
 #[allow(unsafe_code)]
@@ -15,4 +21,63 @@ mod system_shaderc {
     #[link(name = "stdc++")]
     unsafe extern "C" {}
 }
-fn main() {}
+
+fn main() {
+    let out = env::var("OUT_DIR").unwrap();
+    println!("cargo:rerun-if-changed=shaders");
+    let compiler = shaderc::Compiler::new().expect("shaderc starts");
+    let mut files: Vec<_> = fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut table = String::from("static SHADERS: &[Shader] = &[\n");
+    for path in files {
+        let name = path.file_name().unwrap().to_str().unwrap().to_string();
+        let kind = match path.extension().and_then(|e| e.to_str()) {
+            Some("vert") => shaderc::ShaderKind::Vertex,
+            Some("frag") => shaderc::ShaderKind::Fragment,
+            Some("comp") => shaderc::ShaderKind::Compute,
+            _ => continue,
+        };
+        let source = fs::read_to_string(&path).unwrap();
+        let variants = source.lines().next().and_then(|line| line.strip_prefix("// variants:")).unwrap_or("");
+        for variant in std::iter::once(None).chain(variants.split_whitespace().map(Some)) {
+            let full = variant.map_or_else(|| name.clone(), |v| format!("{name}+{v}"));
+            let spirv = compile(&compiler, &source, kind, &path, variant);
+            let file = format!("{out}/{full}.spv");
+            fs::write(&file, spirv).unwrap();
+            writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
+        }
+    }
+    table.push_str("];\n");
+    fs::write(format!("{out}/shaders.rs"), table).unwrap();
+}
+
+fn compile(
+    compiler: &shaderc::Compiler,
+    source: &str,
+    kind: shaderc::ShaderKind,
+    path: &Path,
+    variant: Option<&str>,
+) -> Vec<u8> {
+    let mut options = shaderc::CompileOptions::new().expect("shaderc options");
+    options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_3 as u32);
+    options.set_optimization_level(shaderc::OptimizationLevel::Performance);
+    // Names are kept: reflection finds resources and struct members by them.
+    options.set_generate_debug_info();
+    options.set_warnings_as_errors();
+    if let Some(variant) = variant {
+        options.add_macro_definition(variant, Some("1"));
+    }
+    options.set_include_callback(|wanted, _, _, _| {
+        let file = Path::new("shaders").join(wanted);
+        fs::read_to_string(&file)
+            .map(|content| shaderc::ResolvedInclude { resolved_name: file.display().to_string(), content })
+            .map_err(|error| format!("{}: {error}", file.display()))
+    });
+    match compiler.compile_into_spirv(source, kind, &path.display().to_string(), "main", Some(&options)) {
+        Ok(artifact) => artifact.as_binary_u8().to_vec(),
+        Err(error) => {
+            eprintln!("{error}");
+            exit(1);
+        }
+    }
+}

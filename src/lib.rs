@@ -6,3 +6,5 @@
 pub mod photometry;
 pub mod camera;
 pub mod scene;
+pub mod gpu;
+pub mod graph;

@@ -1,0 +1,56 @@
+//! The pipeline cache on disk: compiled shaders survive the program's end.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use ash::vk;
+
+/// The largest cache file that is read back (bytes); a larger one is somebody else's.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// One file a device and driver version, so that two drivers do not overwrite each other's.
+pub(super) fn file_name(instance: &ash::Instance, device: vk::PhysicalDevice) -> String {
+    // SAFETY: the handle comes from this instance.
+    let properties = unsafe { instance.get_physical_device_properties(device) };
+    let mut name = String::from("pipelines-");
+    for byte in properties.pipeline_cache_uuid {
+        // Writing to a string cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    let _ = write!(name, "-{:x}-{:x}.bin", properties.device_id, properties.driver_version);
+    name
+}
+
+/// A cache filled from the file; an absent, unreadable or foreign file gives an empty one. The driver checks the header.
+pub(super) fn load(device: &ash::Device, file: Option<&Path>) -> vk::PipelineCache {
+    let data = file
+        .filter(|file| fs::metadata(file).is_ok_and(|meta| meta.len() <= MAX_BYTES))
+        .and_then(|file| fs::read(file).ok())
+        .unwrap_or_default();
+    for bytes in [data.as_slice(), &[]] {
+        let create = vk::PipelineCacheCreateInfo::default().initial_data(bytes);
+        // SAFETY: the device is alive and the bytes live through the call.
+        if let Ok(cache) = unsafe { device.create_pipeline_cache(&create, None) } {
+            return cache;
+        }
+    }
+    vk::PipelineCache::null()
+}
+
+/// Writes the cache beside its place and renames it there, so that a reader never meets half a file.
+pub(super) fn save(device: &ash::Device, cache: vk::PipelineCache, file: &Path) {
+    if cache == vk::PipelineCache::null() {
+        return;
+    }
+    // SAFETY: the cache belongs to this device.
+    let Ok(data) = (unsafe { device.get_pipeline_cache_data(cache) }) else { return };
+    if fs::metadata(file).is_ok_and(|meta| meta.len() == data.len() as u64) {
+        return;
+    }
+    let Some(dir) = file.parent() else { return };
+    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+    let written = fs::create_dir_all(dir).and_then(|()| fs::write(&temporary, &data));
+    if written.and_then(|()| fs::rename(&temporary, file)).is_err() {
+        let _ = fs::remove_file(&temporary);
+        log::warn!("the pipeline cache could not be written to {}", file.display());
+    }
+}

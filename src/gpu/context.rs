@@ -1,0 +1,411 @@
+//! Instance, device, queue and all that is shared by the objects made from them.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    ffi::{CStr, CString, c_void},
+    ops::Deref,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use ash::{ext, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+
+use super::{
+    cache,
+    choose::{self, DeviceInfo},
+    error::{GpuError, GpuResult},
+    fault::{Fault, FaultPoint},
+    pipeline::SharedLayouts,
+};
+
+/// How a device is opened.
+#[derive(Clone, Debug, Default)]
+pub struct GpuOptions {
+    /// A part of the device's name, or its number; none takes the best.
+    pub device: Option<String>,
+    /// Turn on the validation layer with synchronization validation; it is an error if it is not installed.
+    pub validation: bool,
+    /// Where compiled pipelines are kept between runs; none keeps nothing.
+    pub cache_dir: Option<PathBuf>,
+    /// Faults to inject.
+    pub faults: Vec<Fault>,
+}
+
+/// An open device. Cheap to clone; the device closes when the last clone and the last object made from it are gone.
+#[derive(Clone)]
+pub struct Gpu(Arc<Inner>);
+
+impl Deref for Gpu {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+/// What `Gpu` shares.
+pub struct Inner {
+    pub(super) device: ash::Device,
+    pub(super) labels: Option<ext::debug_utils::Device>,
+    pub(super) queue: Mutex<vk::Queue>,
+    pub(super) queue_family: u32,
+    allocator: Mutex<Option<Allocator>>,
+    pub(super) layouts: Mutex<SharedLayouts>,
+    pub(super) pipeline_cache: vk::PipelineCache,
+    cache_file: Option<PathBuf>,
+    info: DeviceInfo,
+    limits: vk::PhysicalDeviceLimits,
+    anisotropy: bool,
+    live: Arc<Mutex<Live>>,
+    messages: Arc<Messages>,
+    faults: Vec<Fault>,
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    instance: ash::Instance,
+    _entry: ash::Entry,
+}
+
+/// Validation messages as they came.
+#[derive(Default)]
+struct Messages {
+    list: Mutex<Vec<String>>,
+}
+
+/// The names of all live objects, for the leak report.
+#[derive(Default)]
+struct Live {
+    next: u64,
+    names: BTreeMap<u64, String>,
+}
+
+/// An entry in the list of live objects; it leaves the list when dropped.
+pub(super) struct LiveEntry {
+    id: u64,
+    live: Arc<Mutex<Live>>,
+}
+
+impl Drop for LiveEntry {
+    fn drop(&mut self) {
+        lock(&self.live).names.remove(&self.id);
+    }
+}
+
+/// Locks; a panic elsewhere that poisoned the lock leaves plain data that is still consistent.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+impl Gpu {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// No loader, no device, a device that lacks what the renderer needs, validation that is not installed.
+    pub fn open(options: &GpuOptions) -> GpuResult<Self> {
+        let entry = choose::load_entry()?;
+        let messages = Arc::new(Messages::default());
+        let instance = create_instance(&entry, options.validation)?;
+        // From here on every early return must destroy the instance: the guard does.
+        let mut guard = InstanceGuard { instance: Some(instance), messenger: None };
+        let Some(instance) = guard.instance.clone() else { return Err(GpuError::NoDevice) };
+        guard.messenger = create_messenger(&entry, &instance, options.validation, &messages)?;
+
+        let devices = choose::describe_all(&instance)?;
+        let info = choose::choose(&devices, options.device.as_deref())?;
+        let (device, anisotropy) = create_device(&instance, &info)?;
+        // SAFETY: the device was made with this queue family and one queue of it.
+        let queue = unsafe { device.get_device_queue(info.queue_family, 0) };
+        // SAFETY: the handle comes from this instance.
+        let limits = unsafe { instance.get_physical_device_properties(info.handle) }.limits;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: device.clone(),
+            physical_device: info.handle,
+            debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
+            buffer_device_address: false,
+            allocation_sizes: gpu_allocator::AllocationSizes::default(),
+        });
+        let allocator = match allocator {
+            Ok(allocator) => allocator,
+            Err(error) => {
+                // SAFETY: nothing has been made from the device yet.
+                unsafe { device.destroy_device(None) };
+                return Err(GpuError::Vulkan {
+                    call: "memory allocator",
+                    what: error.to_string(),
+                    result: vk::Result::ERROR_INITIALIZATION_FAILED,
+                });
+            }
+        };
+        let cache_file = options.cache_dir.as_ref().map(|dir| dir.join(cache::file_name(&instance, info.handle)));
+        let pipeline_cache = cache::load(&device, cache_file.as_deref());
+        let labels = options.validation.then(|| ext::debug_utils::Device::new(&instance, &device));
+        guard.instance = None;
+        let messenger = guard.messenger.take();
+        Ok(Self(Arc::new(Inner {
+            queue: Mutex::new(queue),
+            queue_family: info.queue_family,
+            allocator: Mutex::new(Some(allocator)),
+            layouts: Mutex::new(SharedLayouts::default()),
+            pipeline_cache,
+            cache_file,
+            info,
+            limits,
+            anisotropy,
+            live: Arc::default(),
+            messages,
+            faults: options.faults.clone(),
+            messenger,
+            labels,
+            device,
+            instance,
+            _entry: entry,
+        })))
+    }
+}
+
+impl Inner {
+    /// The device in use.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The device's limits.
+    #[must_use]
+    pub fn limits(&self) -> &vk::PhysicalDeviceLimits {
+        &self.limits
+    }
+
+    /// Whether samplers may filter anisotropically.
+    #[must_use]
+    pub fn anisotropy(&self) -> bool {
+        self.anisotropy
+    }
+
+    /// All warnings and errors of the validation layer so far.
+    #[must_use]
+    pub fn validation_messages(&self) -> Vec<String> {
+        lock(&self.messages.list).clone()
+    }
+
+    /// The names of all objects that are alive, sorted: what remains at the end is a leak.
+    #[must_use]
+    pub fn live_objects(&self) -> Vec<String> {
+        let mut names: Vec<String> = lock(&self.live).names.values().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Bytes of device memory that objects hold, and bytes reserved from the driver.
+    #[must_use]
+    pub fn memory_in_use(&self) -> (u64, u64) {
+        lock(&self.allocator).as_ref().map_or((0, 0), |allocator| {
+            let report = allocator.generate_report();
+            (report.total_allocated_bytes, report.total_capacity_bytes)
+        })
+    }
+
+    /// Waits until the device has nothing to do.
+    pub fn wait_idle(&self) {
+        let _queue = lock(&self.queue);
+        // A device that was lost is idle too, so that the answer does not matter here.
+        // SAFETY: the device is alive, and the queue is held.
+        let _ = unsafe { self.device.device_wait_idle() };
+    }
+
+    /// Writes the compiled pipelines to disk for the next run. A failure costs only time in the next run.
+    pub fn save_pipeline_cache(&self) {
+        if let Some(file) = &self.cache_file {
+            cache::save(&self.device, self.pipeline_cache, file);
+        }
+    }
+
+    pub(super) fn with_allocator<T>(
+        &self,
+        what: &str,
+        bytes: u64,
+        work: impl FnOnce(&mut Allocator) -> gpu_allocator::Result<T>,
+    ) -> GpuResult<T> {
+        let mut guard = lock(&self.allocator);
+        let Some(allocator) = guard.as_mut() else {
+            return Err(GpuError::from_vk("allocate", what, vk::Result::ERROR_DEVICE_LOST));
+        };
+        work(allocator).map_err(|error| match error {
+            gpu_allocator::AllocationError::OutOfMemory => {
+                GpuError::OutOfMemory { what: what.into(), memory: "device", bytes }
+            }
+            other => GpuError::Pipeline { pipeline: what.into(), detail: format!("memory: {other}") },
+        })
+    }
+
+    /// Registers a live object and gives its handle the name that debuggers and validation show.
+    pub(super) fn register<H: vk::Handle>(&self, handle: H, kind: &str, name: &str) -> LiveEntry {
+        if let Some(labels) = &self.labels {
+            let text = c_name(name);
+            let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(&text);
+            // SAFETY: the handle was made from this device, and the text lives through the call.
+            let _ = unsafe { labels.set_debug_utils_object_name(&info) };
+        }
+        let mut live = lock(&self.live);
+        let id = live.next;
+        live.next += 1;
+        live.names.insert(id, format!("{kind} '{name}'"));
+        LiveEntry { id, live: Arc::clone(&self.live) }
+    }
+
+    /// The injected fault for this place, if any.
+    pub(super) fn fault(&self, point: FaultPoint, name: &str, call: &'static str) -> GpuResult<()> {
+        match self.faults.iter().find(|fault| fault.point == point && name.contains(&fault.name)) {
+            Some(fault) => Err(GpuError::from_vk(call, name, fault.result)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.wait_idle();
+        lock(&self.layouts).destroy(&self.device);
+        // Freed before the device, which the allocator's memory comes from.
+        drop(lock(&self.allocator).take());
+        // SAFETY: all objects made from the device hold a clone of `Gpu`, so that none is left when this runs; what
+        // this type itself made is destroyed here in reverse order.
+        unsafe {
+            self.device.destroy_pipeline_cache(self.pipeline_cache, None);
+            self.device.destroy_device(None);
+            if let Some((loader, messenger)) = self.messenger.take() {
+                loader.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+/// Destroys what was made so far when opening fails half way.
+struct InstanceGuard {
+    instance: Option<ash::Instance>,
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+}
+
+impl Drop for InstanceGuard {
+    fn drop(&mut self) {
+        if let Some(instance) = self.instance.take() {
+            // SAFETY: made by `open`, which gave up before anything else was made from them.
+            unsafe {
+                if let Some((loader, messenger)) = self.messenger.take() {
+                    loader.destroy_debug_utils_messenger(messenger, None);
+                }
+                instance.destroy_instance(None);
+            }
+        }
+    }
+}
+
+pub(super) fn c_name(name: &str) -> CString {
+    CString::new(name.replace('\0', " ")).unwrap_or_default()
+}
+
+fn create_instance(entry: &ash::Entry, validation: bool) -> GpuResult<ash::Instance> {
+    let app = vk::ApplicationInfo::default()
+        .application_name(c"sunny16")
+        .engine_name(c"sunny16")
+        .api_version(vk::API_VERSION_1_3);
+    let mut layers = Vec::new();
+    let mut extensions = Vec::new();
+    if validation {
+        // SAFETY: the loader is alive.
+        let present = unsafe { entry.enumerate_instance_layer_properties() }
+            .map_err(|result| GpuError::from_vk("vkEnumerateInstanceLayerProperties", "loader", result))?;
+        if !present.iter().any(|layer| layer.layer_name_as_c_str().is_ok_and(|name| name == VALIDATION_LAYER)) {
+            return Err(GpuError::NoValidationLayer);
+        }
+        layers.push(VALIDATION_LAYER.as_ptr());
+        extensions.push(ext::debug_utils::NAME.as_ptr());
+        extensions.push(ext::validation_features::NAME.as_ptr());
+    }
+    let enables = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enables);
+    let mut create = vk::InstanceCreateInfo::default()
+        .application_info(&app)
+        .enabled_layer_names(&layers)
+        .enabled_extension_names(&extensions);
+    if validation {
+        create = create.push_next(&mut features);
+    }
+    // SAFETY: all that the create info points to lives through the call.
+    unsafe { entry.create_instance(&create, None) }.map_err(|result| match result {
+        vk::Result::ERROR_INCOMPATIBLE_DRIVER => GpuError::NoDevice,
+        other => GpuError::from_vk("vkCreateInstance", "sunny16", other),
+    })
+}
+
+type Messenger = (ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);
+
+fn create_messenger(
+    entry: &ash::Entry,
+    instance: &ash::Instance,
+    validation: bool,
+    messages: &Arc<Messages>,
+) -> GpuResult<Option<Messenger>> {
+    if !validation {
+        return Ok(None);
+    }
+    let loader = ext::debug_utils::Instance::new(entry, instance);
+    let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
+    let types = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL
+        | vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION
+        | vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE;
+    let create = vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(severity)
+        .message_type(types)
+        .pfn_user_callback(Some(on_message))
+        .user_data(Arc::as_ptr(messages).cast_mut().cast::<c_void>());
+    // SAFETY: the instance has the extension; `messages` is kept by `Inner` longer than the messenger.
+    let messenger = unsafe { loader.create_debug_utils_messenger(&create, None) }
+        .map_err(|result| GpuError::from_vk("vkCreateDebugUtilsMessengerEXT", "validation", result))?;
+    Ok(Some((loader, messenger)))
+}
+
+/// Collects what the layers say.
+///
+/// # Safety
+/// Called by the driver with valid pointers; `user` is the `Messages` given at creation.
+unsafe extern "system" fn on_message(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: see above; both pointers are valid during the call.
+    let (messages, data) = unsafe { (&*user.cast::<Messages>(), &*data) };
+    // SAFETY: the driver gives null or a C string.
+    let text = unsafe { data.message_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
+    // SAFETY: as above.
+    let id = unsafe { data.message_id_name_as_c_str() }.map_or(Cow::Borrowed(""), CStr::to_string_lossy);
+    // The loader's own remarks (a driver file that it skips, say) are no fault of the program.
+    if id != "Loader Message" {
+        lock(&messages.list).push(format!("{severity:?} {id}: {text}"));
+    }
+    vk::FALSE
+}
+
+fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash::Device, bool)> {
+    let priorities = [1.0];
+    let queues =
+        [vk::DeviceQueueCreateInfo::default().queue_family_index(info.queue_family).queue_priorities(&priorities)];
+    let anisotropy = info.optional.iter().any(|&(what, has)| what == "anisotropic filtering" && has);
+    let base = vk::PhysicalDeviceFeatures::default().independent_blend(true).sampler_anisotropy(anisotropy);
+    let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
+    let mut f13 = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true);
+    let create = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_features(&base)
+        .push_next(&mut f12)
+        .push_next(&mut f13);
+    // SAFETY: the features were found present when the device was chosen; the chain lives through the call.
+    let device = unsafe { instance.create_device(info.handle, &create, None) }
+        .map_err(|result| GpuError::from_vk("vkCreateDevice", &info.name, result))?;
+    Ok((device, anisotropy))
+}

@@ -1,0 +1,361 @@
+//! Buffers and images, each named, each freed when its last user drops it.
+
+use std::sync::Arc;
+
+use ash::vk;
+use gpu_allocator::{
+    MemoryLocation,
+    vulkan::{Allocation, AllocationCreateDesc, AllocationScheme},
+};
+
+use super::{
+    context::{Gpu, LiveEntry},
+    error::{GpuError, GpuResult},
+    fault::FaultPoint,
+};
+
+/// What a buffer is for; it decides usage flags and where its memory lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferKind {
+    /// Vertices and indices: written once by upload, read by the device.
+    Geometry,
+    /// Storage that shaders read and write; filled by upload or by passes.
+    Storage,
+    /// Constants or storage written by the host every frame, read by the device; host memory.
+    Dynamic,
+    /// Source of uploads; host memory.
+    Staging,
+    /// Target of read-back; host memory, cached.
+    Readback,
+}
+
+impl BufferKind {
+    fn usage(self) -> vk::BufferUsageFlags {
+        use vk::BufferUsageFlags as B;
+        match self {
+            Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
+            Self::Storage => B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC | B::INDIRECT_BUFFER,
+            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER,
+            Self::Staging => B::TRANSFER_SRC,
+            Self::Readback => B::TRANSFER_DST,
+        }
+    }
+
+    fn location(self) -> MemoryLocation {
+        match self {
+            Self::Geometry | Self::Storage => MemoryLocation::GpuOnly,
+            Self::Dynamic | Self::Staging => MemoryLocation::CpuToGpu,
+            Self::Readback => MemoryLocation::GpuToCpu,
+        }
+    }
+}
+
+/// A buffer with its memory.
+pub struct Buffer {
+    pub(super) handle: vk::Buffer,
+    size: u64,
+    name: String,
+    memory: Option<Allocation>,
+    gpu: Gpu,
+    _live: LiveEntry,
+}
+
+impl Buffer {
+    /// Makes a buffer of `size` bytes (at least 4 are taken, since Vulkan has no empty buffers).
+    ///
+    /// # Errors
+    /// Out of memory; a size above the device's limit.
+    pub fn new(gpu: &Gpu, name: &str, size: u64, kind: BufferKind) -> GpuResult<Arc<Self>> {
+        let size = size.max(4).next_multiple_of(4);
+        gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
+        let limit = u64::from(gpu.limits().max_storage_buffer_range);
+        if kind == BufferKind::Storage && size > limit {
+            return Err(GpuError::TooLarge {
+                what: format!("buffer '{name}'"),
+                asked: format!("{size} bytes"),
+                limit: format!("{limit} bytes"),
+                device: gpu.info().name.clone(),
+                remedy: "use a simpler scene or a smaller --size",
+            });
+        }
+        let create = vk::BufferCreateInfo::default().size(size).usage(kind.usage());
+        // SAFETY: the device is alive.
+        let handle = unsafe { gpu.device.create_buffer(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreateBuffer", name, result))?;
+        let live = gpu.register(handle, "buffer", name);
+        // From here on dropping `buffer` frees what was made.
+        let mut buffer = Self { handle, size, name: name.into(), memory: None, gpu: gpu.clone(), _live: live };
+        // SAFETY: the buffer was made from this device.
+        let requirements = unsafe { gpu.device.get_buffer_memory_requirements(handle) };
+        let memory = gpu.with_allocator(name, size, |allocator| {
+            allocator.allocate(&AllocationCreateDesc {
+                name,
+                requirements,
+                location: kind.location(),
+                linear: true,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+        })?;
+        // SAFETY: the memory was allocated for these requirements and is bound once.
+        let bound = unsafe { gpu.device.bind_buffer_memory(handle, memory.memory(), memory.offset()) };
+        buffer.memory = Some(memory);
+        bound.map_err(|result| GpuError::from_vk("vkBindBufferMemory", name, result))?;
+        Ok(Arc::new(buffer))
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The buffer's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads host memory. Empty for buffers in device memory.
+    ///
+    /// The caller has waited for the device's writes; the frame ring's tickets see to that.
+    #[must_use]
+    pub fn mapped(&self) -> &[u8] {
+        self.memory.as_ref().and_then(Allocation::mapped_slice).map_or(&[], |slice| {
+            slice.get(..self.size as usize).unwrap_or(slice)
+        })
+    }
+
+    /// Copies bytes into host memory.
+    ///
+    /// # Panics
+    /// If the buffer is not in host memory or the bytes do not fit: broken logic, not input.
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let pointer = self.memory.as_ref().and_then(Allocation::mapped_ptr);
+        let fits = offset.checked_add(bytes.len()).is_some_and(|end| end as u64 <= self.size);
+        assert!(fits, "write of {} bytes at {offset} into '{}' of {} bytes", bytes.len(), self.name, self.size);
+        let Some(pointer) = pointer else { panic!("buffer '{}' is not in host memory", self.name) };
+        // SAFETY: the range was checked against the mapping's size; the frame ring hands a buffer out for writing only
+        // when the device has finished with it, and the source cannot overlap device memory.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), pointer.as_ptr().cast::<u8>().add(offset), bytes.len());
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: users hold an `Arc` until the device has finished with the buffer.
+        unsafe { self.gpu.device.destroy_buffer(self.handle, None) };
+        if let Some(memory) = self.memory.take() {
+            let _ = self.gpu.with_allocator(&self.name, 0, |allocator| allocator.free(memory));
+        }
+    }
+}
+
+/// What an image is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImageInfo {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Mip levels, at least 1.
+    pub mips: u32,
+    /// Format.
+    pub format: vk::Format,
+    /// Usage.
+    pub usage: vk::ImageUsageFlags,
+}
+
+impl ImageInfo {
+    /// Depth or colour, as the format says.
+    #[must_use]
+    pub fn aspect(&self) -> vk::ImageAspectFlags {
+        if matches!(self.format, vk::Format::D32_SFLOAT | vk::Format::D16_UNORM) {
+            vk::ImageAspectFlags::DEPTH
+        } else {
+            vk::ImageAspectFlags::COLOR
+        }
+    }
+}
+
+/// A 2D image with a view of all its mips.
+pub struct Image {
+    pub(super) handle: vk::Image,
+    pub(super) view: vk::ImageView,
+    info: ImageInfo,
+    name: String,
+    memory: Option<Allocation>,
+    block: Option<Arc<MemoryBlock>>,
+    gpu: Gpu,
+    _live: LiveEntry,
+}
+
+/// A piece of device memory that several images share, at other times or other places.
+pub struct MemoryBlock {
+    memory: Option<Allocation>,
+    name: String,
+    gpu: Gpu,
+}
+
+impl MemoryBlock {
+    /// Allocates a block that suits all the given requirements.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(gpu: &Gpu, name: &str, size: u64, alignment: u64, type_bits: u32) -> GpuResult<Arc<Self>> {
+        let requirements =
+            vk::MemoryRequirements::default().size(size.max(1)).alignment(alignment.max(1)).memory_type_bits(type_bits);
+        let memory = gpu.with_allocator(name, size, |allocator| {
+            allocator.allocate(&AllocationCreateDesc {
+                name,
+                requirements,
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+        })?;
+        Ok(Arc::new(Self { memory: Some(memory), name: name.into(), gpu: gpu.clone() }))
+    }
+}
+
+impl Drop for MemoryBlock {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            let _ = self.gpu.with_allocator(&self.name, 0, |allocator| allocator.free(memory));
+        }
+    }
+}
+
+impl Image {
+    /// Makes an image with memory of its own.
+    ///
+    /// # Errors
+    /// Out of memory; a size above the device's limit; a format without the asked usage.
+    pub fn new(gpu: &Gpu, name: &str, info: ImageInfo) -> GpuResult<Arc<Self>> {
+        let mut image = Self::unbound(gpu, name, info)?;
+        let requirements = image.requirements();
+        let memory = gpu.with_allocator(name, requirements.size, |allocator| {
+            allocator.allocate(&AllocationCreateDesc {
+                name,
+                requirements,
+                location: MemoryLocation::GpuOnly,
+                linear: false,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+        })?;
+        // SAFETY: the memory was allocated for this image's requirements and is bound once.
+        let bound = unsafe { gpu.device.bind_image_memory(image.handle, memory.memory(), memory.offset()) };
+        image.memory = Some(memory);
+        bound.map_err(|result| GpuError::from_vk("vkBindImageMemory", name, result))?;
+        image.make_view()?;
+        Ok(Arc::new(image))
+    }
+
+    /// Makes an image without memory, to learn what it needs.
+    pub(crate) fn unbound(gpu: &Gpu, name: &str, info: ImageInfo) -> GpuResult<Self> {
+        gpu.fault(FaultPoint::Image, name, "vkCreateImage")?;
+        let limit = gpu.limits().max_image_dimension2_d;
+        if info.width > limit || info.height > limit || info.width == 0 || info.height == 0 {
+            return Err(GpuError::TooLarge {
+                what: format!("image '{name}'"),
+                asked: format!("{}x{}", info.width, info.height),
+                limit: format!("1x1 to {limit}x{limit}"),
+                device: gpu.info().name.clone(),
+                remedy: "choose another --size",
+            });
+        }
+        let create = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(info.format)
+            .extent(vk::Extent3D { width: info.width, height: info.height, depth: 1 })
+            .mip_levels(info.mips)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .tiling(vk::ImageTiling::OPTIMAL)
+            .usage(info.usage);
+        // SAFETY: the device is alive; size and mips were checked.
+        let handle = unsafe { gpu.device.create_image(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreateImage", name, result))?;
+        let live = gpu.register(handle, "image", name);
+        Ok(Self {
+            handle,
+            view: vk::ImageView::null(),
+            info,
+            name: name.into(),
+            memory: None,
+            block: None,
+            gpu: gpu.clone(),
+            _live: live,
+        })
+    }
+
+    /// What memory the image needs.
+    pub(crate) fn requirements(&self) -> vk::MemoryRequirements {
+        // SAFETY: the image was made from this device.
+        unsafe { self.gpu.device.get_image_memory_requirements(self.handle) }
+    }
+
+    /// Places an unbound image in a block.
+    pub(crate) fn place(mut self, block: &Arc<MemoryBlock>, offset: u64) -> GpuResult<Arc<Self>> {
+        let Some(memory) = &block.memory else {
+            return Err(GpuError::from_vk("vkBindImageMemory", &self.name, vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+        };
+        // SAFETY: the planner gave an offset inside of the block, aligned for the image; it is bound once.
+        unsafe { self.gpu.device.bind_image_memory(self.handle, memory.memory(), memory.offset() + offset) }
+            .map_err(|result| GpuError::from_vk("vkBindImageMemory", &self.name, result))?;
+        self.block = Some(Arc::clone(block));
+        self.make_view()?;
+        Ok(Arc::new(self))
+    }
+
+    fn make_view(&mut self) -> GpuResult<()> {
+        let create = vk::ImageViewCreateInfo::default()
+            .image(self.handle)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(self.info.format)
+            .subresource_range(self.range());
+        // SAFETY: the image is bound, and the range is its whole.
+        self.view = unsafe { self.gpu.device.create_image_view(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreateImageView", &self.name, result))?;
+        Ok(())
+    }
+
+    pub(super) fn range(&self) -> vk::ImageSubresourceRange {
+        vk::ImageSubresourceRange {
+            aspect_mask: self.info.aspect(),
+            base_mip_level: 0,
+            level_count: self.info.mips,
+            base_array_layer: 0,
+            layer_count: 1,
+        }
+    }
+
+    /// What the image is.
+    #[must_use]
+    pub fn info(&self) -> &ImageInfo {
+        &self.info
+    }
+
+    /// The image's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        // SAFETY: users hold an `Arc` until the device has finished with the image; a null view is ignored.
+        unsafe {
+            self.gpu.device.destroy_image_view(self.view, None);
+            self.gpu.device.destroy_image(self.handle, None);
+        }
+        if let Some(memory) = self.memory.take() {
+            let _ = self.gpu.with_allocator(&self.name, 0, |allocator| allocator.free(memory));
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Pipelines and the descriptor layouts that reflection gives them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use ash::vk;
+
+use super::{
+    commands::{Bind, write_set},
+    context::{Gpu, LiveEntry, lock},
+    error::{GpuError, GpuResult},
+    fault::FaultPoint,
+    memory::{Buffer, Image},
+    reflect::{Binding, Module},
+    shader::Shader,
+};
+
+/// Layouts and samplers that all pipelines of a device share; equal ones are the same object, so that sets fit every
+/// pipeline that declares the same bindings.
+#[derive(Default)]
+pub struct SharedLayouts {
+    sets: HashMap<Vec<(u32, vk::DescriptorType)>, vk::DescriptorSetLayout>,
+    samplers: HashMap<SamplerInfo, vk::Sampler>,
+}
+
+/// How a texture is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SamplerInfo {
+    /// Magnification.
+    pub mag: vk::Filter,
+    /// Minification.
+    pub min: vk::Filter,
+    /// Between mips.
+    pub mip: vk::SamplerMipmapMode,
+    /// Whether mips are used at all.
+    pub mips: bool,
+    /// Horizontally.
+    pub wrap_u: vk::SamplerAddressMode,
+    /// Vertically.
+    pub wrap_v: vk::SamplerAddressMode,
+}
+
+impl SharedLayouts {
+    pub(super) fn destroy(&mut self, device: &ash::Device) {
+        // SAFETY: called once when the last user of the device is gone.
+        unsafe {
+            for (_, layout) in self.sets.drain() {
+                device.destroy_descriptor_set_layout(layout, None);
+            }
+            for (_, sampler) in self.samplers.drain() {
+                device.destroy_sampler(sampler, None);
+            }
+        }
+    }
+}
+
+pub(super) fn sampler(gpu: &Gpu, info: SamplerInfo) -> GpuResult<vk::Sampler> {
+    let mut shared = lock(&gpu.layouts);
+    if let Some(&sampler) = shared.samplers.get(&info) {
+        return Ok(sampler);
+    }
+    // Anisotropy where the device has it and the author asked for smooth minification.
+    let anisotropic = gpu.anisotropy() && info.min == vk::Filter::LINEAR && info.mips;
+    let create = vk::SamplerCreateInfo::default()
+        .mag_filter(info.mag)
+        .min_filter(info.min)
+        .mipmap_mode(info.mip)
+        .address_mode_u(info.wrap_u)
+        .address_mode_v(info.wrap_v)
+        .address_mode_w(vk::SamplerAddressMode::REPEAT)
+        .anisotropy_enable(anisotropic)
+        .max_anisotropy(if anisotropic { gpu.limits().max_sampler_anisotropy.min(8.0) } else { 1.0 })
+        .max_lod(if info.mips { vk::LOD_CLAMP_NONE } else { 0.25 });
+    // SAFETY: the device is alive.
+    let sampler = unsafe { gpu.device.create_sampler(&create, None) }
+        .map_err(|result| GpuError::from_vk("vkCreateSampler", "sampler", result))?;
+    shared.samplers.insert(info, sampler);
+    Ok(sampler)
+}
+
+fn set_layout(gpu: &Gpu, bindings: &[(u32, vk::DescriptorType)]) -> GpuResult<vk::DescriptorSetLayout> {
+    let mut shared = lock(&gpu.layouts);
+    if let Some(&layout) = shared.sets.get(bindings) {
+        return Ok(layout);
+    }
+    let described: Vec<_> = bindings
+        .iter()
+        .map(|&(binding, kind)| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE)
+        })
+        .collect();
+    let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&described);
+    // SAFETY: the device is alive.
+    let layout = unsafe { gpu.device.create_descriptor_set_layout(&create, None) }
+        .map_err(|result| GpuError::from_vk("vkCreateDescriptorSetLayout", "set", result))?;
+    shared.sets.insert(bindings.to_vec(), layout);
+    Ok(layout)
+}
+
+/// What a pipeline's shaders declare, together.
+pub(super) struct Interface {
+    pub(super) bindings: Vec<Binding>,
+    pub(super) sets: Vec<vk::DescriptorSetLayout>,
+    pub(super) layout: vk::PipelineLayout,
+    pub(super) push_size: u32,
+    name: String,
+    gpu: Gpu,
+}
+
+impl Interface {
+    fn new(gpu: &Gpu, name: &str, modules: &[&Module]) -> GpuResult<Self> {
+        let mut bindings: Vec<Binding> = Vec::new();
+        for binding in modules.iter().flat_map(|module| &module.bindings) {
+            match bindings.iter().find(|b| (b.set, b.binding) == (binding.set, binding.binding)) {
+                None => bindings.push(binding.clone()),
+                Some(known) if known.kind == binding.kind && known.name == binding.name => {}
+                Some(known) => {
+                    return Err(GpuError::Pipeline {
+                        pipeline: name.into(),
+                        detail: format!("its stages disagree on '{}' and '{}'", known.name, binding.name),
+                    });
+                }
+            }
+        }
+        bindings.sort_by_key(|binding| (binding.set, binding.binding));
+        let set_count = bindings.iter().map(|binding| binding.set + 1).max().unwrap_or(0);
+        let mut sets = Vec::new();
+        for set in 0..set_count {
+            let kinds: Vec<_> = bindings.iter().filter(|b| b.set == set).map(|b| (b.binding, b.kind)).collect();
+            sets.push(set_layout(gpu, &kinds)?);
+        }
+        let push_size = modules.iter().map(|module| module.push_constant_size).max().unwrap_or(0);
+        if push_size > 128 {
+            return Err(GpuError::Pipeline {
+                pipeline: name.into(),
+                detail: format!("{push_size} bytes of push constants, more than the 128 that every device has"),
+            });
+        }
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE)
+            .size(push_size)];
+        let create = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&sets)
+            .push_constant_ranges(if push_size > 0 { &ranges } else { &[] });
+        // SAFETY: the set layouts live as long as the device.
+        let layout = unsafe { gpu.device.create_pipeline_layout(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreatePipelineLayout", name, result))?;
+        Ok(Self { bindings, sets, layout, push_size, name: name.into(), gpu: gpu.clone() })
+    }
+
+    /// The binding of this name in this set.
+    pub(super) fn find(&self, set: u32, name: &str) -> GpuResult<&Binding> {
+        self.bindings.iter().find(|binding| binding.set == set && binding.name == name).ok_or_else(|| {
+            GpuError::Pipeline { pipeline: self.name.clone(), detail: format!("no shader declares '{name}' in set {set}") }
+        })
+    }
+}
+
+impl Drop for Interface {
+    fn drop(&mut self) {
+        // SAFETY: the pipeline that used it goes at the same time, and recorded frames hold the pipeline.
+        unsafe { self.gpu.device.destroy_pipeline_layout(self.layout, None) };
+    }
+}
+
+/// The parts that both kinds of pipeline have.
+pub(super) struct Common {
+    pub(super) handle: vk::Pipeline,
+    pub(super) interface: Interface,
+    _live: LiveEntry,
+}
+
+impl Drop for Common {
+    fn drop(&mut self) {
+        // SAFETY: recorded frames hold the pipeline until the device has finished.
+        unsafe { self.interface.gpu.device.destroy_pipeline(self.handle, None) };
+    }
+}
+
+/// A pipeline that draws.
+pub struct GraphicsPipeline(pub(super) Common);
+
+/// A pipeline that computes.
+pub struct ComputePipeline(pub(super) Common);
+
+/// The fixed state of a graphics pipeline; viewport, scissor, cull mode and front face are set while recording.
+#[derive(Clone, Debug, Default)]
+pub struct GraphicsState {
+    /// Bytes between vertices; 0 for passes that make their own.
+    pub vertex_stride: u32,
+    /// Shader location, format and offset of each attribute.
+    pub attributes: Vec<(u32, vk::Format, u32)>,
+    /// Formats of the colour attachments and whether each is blended by `one, one - source alpha`.
+    pub colors: Vec<(vk::Format, bool)>,
+    /// Depth format, whether it is written, and the test.
+    pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
+}
+
+struct ShaderModule<'a> {
+    gpu: &'a Gpu,
+    handle: vk::ShaderModule,
+}
+
+impl<'a> ShaderModule<'a> {
+    fn new(gpu: &'a Gpu, pipeline: &str, shader: &str) -> GpuResult<(Self, Module)> {
+        let found = Shader::find(shader).ok_or_else(|| GpuError::Pipeline {
+            pipeline: pipeline.into(),
+            detail: format!("there is no shader '{shader}'"),
+        })?;
+        let words = found.words();
+        let create = vk::ShaderModuleCreateInfo::default().code(&words);
+        // SAFETY: the words are SPIR-V that the build's compiler made.
+        let handle = unsafe { gpu.device.create_shader_module(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreateShaderModule", shader, result))?;
+        Ok((Self { gpu, handle }, found.module()))
+    }
+}
+
+impl Drop for ShaderModule<'_> {
+    fn drop(&mut self) {
+        // SAFETY: pipelines do not need their modules once made.
+        unsafe { self.gpu.device.destroy_shader_module(self.handle, None) };
+    }
+}
+
+impl GraphicsPipeline {
+    /// Makes a pipeline from two shaders of the build.
+    ///
+    /// # Errors
+    /// A shader that is not there or does not fit; the driver's refusal.
+    pub fn new(gpu: &Gpu, name: &str, vertex: &str, fragment: &str, state: &GraphicsState) -> GpuResult<Arc<Self>> {
+        gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines")?;
+        let (vertex, vertex_module) = ShaderModule::new(gpu, name, vertex)?;
+        let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
+        let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module])?;
+        let stages = [(vk::ShaderStageFlags::VERTEX, vertex.handle), (vk::ShaderStageFlags::FRAGMENT, fragment.handle)]
+            .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"));
+        let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: state.vertex_stride, ..Default::default() }];
+        let attributes: Vec<_> = state
+            .attributes
+            .iter()
+            .map(|&(location, format, offset)| vk::VertexInputAttributeDescription { location, binding: 0, format, offset })
+            .collect();
+        let mut input = vk::PipelineVertexInputStateCreateInfo::default();
+        if !attributes.is_empty() {
+            input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+        }
+        let assembly =
+            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples =
+            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let (_, depth_write, depth_test) = state.depth.unwrap_or_default();
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+            .depth_test_enable(state.depth.is_some())
+            .depth_write_enable(depth_write)
+            .depth_compare_op(depth_test);
+        let blends: Vec<_> = state
+            .colors
+            .iter()
+            .map(|&(_, blend)| {
+                vk::PipelineColorBlendAttachmentState::default()
+                    .color_write_mask(vk::ColorComponentFlags::RGBA)
+                    .blend_enable(blend)
+                    .src_color_blend_factor(vk::BlendFactor::ONE)
+                    .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+                    .src_alpha_blend_factor(vk::BlendFactor::ONE)
+                    .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+            })
+            .collect();
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+        let dynamic_states = [
+            vk::DynamicState::VIEWPORT,
+            vk::DynamicState::SCISSOR,
+            vk::DynamicState::CULL_MODE,
+            vk::DynamicState::FRONT_FACE,
+        ];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic_states);
+        let formats: Vec<_> = state.colors.iter().map(|&(format, _)| format).collect();
+        let mut rendering = vk::PipelineRenderingCreateInfo::default()
+            .color_attachment_formats(&formats)
+            .depth_attachment_format(state.depth.map_or(vk::Format::UNDEFINED, |(format, ..)| format));
+        let create = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(interface.layout)
+            .push_next(&mut rendering);
+        // SAFETY: all that the create info points to lives through the call.
+        let made = unsafe { gpu.device.create_graphics_pipelines(gpu.pipeline_cache, &[create], None) };
+        let handle = first_pipeline(made, "vkCreateGraphicsPipelines", name)?;
+        let live = gpu.register(handle, "pipeline", name);
+        Ok(Arc::new(Self(Common { handle, interface, _live: live })))
+    }
+}
+
+impl ComputePipeline {
+    /// Makes a pipeline from one shader of the build.
+    ///
+    /// # Errors
+    /// A shader that is not there; the driver's refusal.
+    pub fn new(gpu: &Gpu, name: &str, shader: &str) -> GpuResult<Arc<Self>> {
+        gpu.fault(FaultPoint::Pipeline, name, "vkCreateComputePipelines")?;
+        let (module, reflected) = ShaderModule::new(gpu, name, shader)?;
+        let interface = Interface::new(gpu, name, &[&reflected])?;
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module.handle)
+            .name(c"main");
+        let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(interface.layout);
+        // SAFETY: all that the create info points to lives through the call.
+        let made = unsafe { gpu.device.create_compute_pipelines(gpu.pipeline_cache, &[create], None) };
+        let handle = first_pipeline(made, "vkCreateComputePipelines", name)?;
+        let live = gpu.register(handle, "pipeline", name);
+        Ok(Arc::new(Self(Common { handle, interface, _live: live })))
+    }
+}
+
+fn first_pipeline(
+    made: Result<Vec<vk::Pipeline>, (Vec<vk::Pipeline>, vk::Result)>,
+    call: &'static str,
+    name: &str,
+) -> GpuResult<vk::Pipeline> {
+    let result = match made {
+        Ok(pipelines) => return pipelines.first().copied().ok_or_else(|| GpuError::from_vk(call, name, vk::Result::ERROR_UNKNOWN)),
+        Err((_, result)) => result,
+    };
+    Err(GpuError::from_vk(call, name, result))
+}
+
+/// Descriptor sets that are written once, such as a material's textures (set 1 of a pipeline).
+pub struct TextureSet {
+    pub(super) sets: Vec<vk::DescriptorSet>,
+    pool: vk::DescriptorPool,
+    _images: Vec<Arc<Image>>,
+    _buffers: Vec<Arc<Buffer>>,
+    gpu: Gpu,
+    _live: LiveEntry,
+}
+
+impl TextureSet {
+    /// Makes one set for each list of named bindings, all for set `set` of `pipeline` and those that declare the same.
+    ///
+    /// # Errors
+    /// A name that no shader declares; out of memory.
+    pub fn new(
+        gpu: &Gpu,
+        name: &str,
+        pipeline: &GraphicsPipeline,
+        set: u32,
+        lists: &[Vec<(&str, Bind<'_>)>],
+    ) -> GpuResult<Arc<Self>> {
+        let interface = &pipeline.0.interface;
+        let layout = *interface.sets.get(set as usize).ok_or_else(|| GpuError::Pipeline {
+            pipeline: interface.name.clone(),
+            detail: format!("it has no set {set}"),
+        })?;
+        let per_set = interface.bindings.iter().filter(|binding| binding.set == set).count().max(1) as u32;
+        let count = lists.len().max(1) as u32;
+        let sizes = [
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            vk::DescriptorType::SAMPLED_IMAGE,
+            vk::DescriptorType::UNIFORM_BUFFER,
+            vk::DescriptorType::STORAGE_BUFFER,
+        ]
+        .map(|kind| vk::DescriptorPoolSize { ty: kind, descriptor_count: per_set * count });
+        let create = vk::DescriptorPoolCreateInfo::default().max_sets(count).pool_sizes(&sizes);
+        // SAFETY: the device is alive.
+        let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
+            .map_err(|result| GpuError::from_vk("vkCreateDescriptorPool", name, result))?;
+        let live = gpu.register(pool, "texture set", name);
+        let mut this = Self {
+            sets: Vec::new(),
+            pool,
+            _images: Vec::new(),
+            _buffers: Vec::new(),
+            gpu: gpu.clone(),
+            _live: live,
+        };
+        for list in lists {
+            let layouts = [layout];
+            let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            // SAFETY: the pool was made for this many sets.
+            let made = unsafe { gpu.device.allocate_descriptor_sets(&allocate) }
+                .map_err(|result| GpuError::from_vk("vkAllocateDescriptorSets", name, result))?;
+            let handle = made.first().copied().unwrap_or_default();
+            write_set(gpu, interface, set, handle, list)?;
+            for (_, bind) in list {
+                match bind {
+                    Bind::Texture(image, _) | Bind::Sampled(image) | Bind::StorageImage(image) => {
+                        this._images.push(Arc::clone(image));
+                    }
+                    Bind::Uniform(buffer) | Bind::Storage(buffer) => this._buffers.push(Arc::clone(buffer)),
+                }
+            }
+            this.sets.push(handle);
+        }
+        Ok(Arc::new(this))
+    }
+}
+
+impl Drop for TextureSet {
+    fn drop(&mut self) {
+        // SAFETY: recorded frames hold the sets until the device has finished.
+        unsafe { self.gpu.device.destroy_descriptor_pool(self.pool, None) };
+    }
+}

@@ -1,0 +1,32 @@
+//! Pixels back to the host.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::{
+    context::Gpu,
+    error::GpuResult,
+    memory::{Buffer, BufferKind, Image},
+};
+
+/// Bytes a pixel of the formats that are read back.
+#[must_use]
+pub fn texel_size(format: vk::Format) -> u64 {
+    match format {
+        vk::Format::R8G8B8A8_UNORM | vk::Format::R32_UINT | vk::Format::D32_SFLOAT | vk::Format::R32_SFLOAT => 4,
+        vk::Format::R16G16B16A16_SFLOAT | vk::Format::R32G32_UINT => 8,
+        vk::Format::R32G32B32A32_SFLOAT => 16,
+        other => panic!("no read-back is written for {other:?}"),
+    }
+}
+
+/// A host buffer that holds a whole image.
+///
+/// # Errors
+/// Out of memory.
+pub fn buffer_for(gpu: &Gpu, image: &Image) -> GpuResult<Arc<Buffer>> {
+    let info = image.info();
+    let size = u64::from(info.width) * u64::from(info.height) * texel_size(info.format);
+    Buffer::new(gpu, &format!("read-back of {}", image.name()), size, BufferKind::Readback)
+}

@@ -1,0 +1,265 @@
+//! What a SPIR-V module declares: bindings, push constants, the layout of its structs. Pipeline layouts are made from
+//! it, and tests hold host structs against it (SPIR-V specification 1.6, section 3).
+
+use std::collections::{BTreeMap, HashMap};
+
+use ash::vk;
+
+/// One resource that a shader reads or writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding number in the set.
+    pub binding: u32,
+    /// The variable's name, or the block's where the variable has none.
+    pub name: String,
+    /// Kind of descriptor.
+    pub kind: vk::DescriptorType,
+}
+
+/// A struct's layout in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StructLayout {
+    /// The type's name in the shader.
+    pub name: String,
+    /// Name and byte offset of each member in order.
+    pub members: Vec<(String, u32)>,
+    /// Distance between elements where the struct is in an array.
+    pub stride: Option<u32>,
+}
+
+/// A module's declarations.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Resources, ordered by set and binding.
+    pub bindings: Vec<Binding>,
+    /// Bytes of push constants.
+    pub push_constant_size: u32,
+    /// Work group size; zeros for other stages than compute.
+    pub local_size: [u32; 3],
+    /// All structs with an explicit layout.
+    pub structs: Vec<StructLayout>,
+}
+
+#[derive(Clone, Debug)]
+enum Type {
+    Scalar { bytes: u32 },
+    Vector { of: u32, count: u32 },
+    Matrix { column: u32, count: u32 },
+    Array { of: u32, length: Option<u32> },
+    Struct { members: Vec<u32> },
+    Image { sampled: u32 },
+    SampledImage,
+    Sampler,
+    Pointer { to: u32 },
+}
+
+#[derive(Default)]
+struct Parsed {
+    names: HashMap<u32, String>,
+    member_names: HashMap<(u32, u32), String>,
+    offsets: BTreeMap<(u32, u32), u32>,
+    matrix_strides: HashMap<(u32, u32), u32>,
+    array_strides: HashMap<u32, u32>,
+    sets: HashMap<u32, u32>,
+    bindings: HashMap<u32, u32>,
+    types: HashMap<u32, Type>,
+    constants: HashMap<u32, u32>,
+    variables: Vec<(u32, u32, u32)>,
+    local_size: [u32; 3],
+}
+
+/// Reads a module's declarations.
+///
+/// Only modules that our own build made are read, yet a broken one gives an incomplete answer, not a panic.
+#[must_use]
+pub fn reflect(words: &[u32]) -> Module {
+    let parsed = parse(words);
+    let mut module = Module { local_size: parsed.local_size, ..Module::default() };
+    for &(id, pointer, storage) in &parsed.variables {
+        let Some(&Type::Pointer { to }) = parsed.types.get(&pointer) else { continue };
+        // Storage classes: 0 uniform constant, 2 uniform, 9 push constant, 12 storage buffer.
+        let element = match parsed.types.get(&to) {
+            Some(Type::Array { of, .. }) if storage != 9 => *of,
+            _ => to,
+        };
+        let kind = match (storage, parsed.types.get(&element)) {
+            (9, _) => {
+                module.push_constant_size = module.push_constant_size.max(parsed.size(to));
+                continue;
+            }
+            (2, _) => vk::DescriptorType::UNIFORM_BUFFER,
+            (12, _) => vk::DescriptorType::STORAGE_BUFFER,
+            (0, Some(Type::SampledImage)) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            (0, Some(Type::Sampler)) => vk::DescriptorType::SAMPLER,
+            (0, Some(Type::Image { sampled: 2 })) => vk::DescriptorType::STORAGE_IMAGE,
+            (0, Some(Type::Image { .. })) => vk::DescriptorType::SAMPLED_IMAGE,
+            _ => continue,
+        };
+        let name = [id, element].iter().find_map(|id| parsed.names.get(id).filter(|name| !name.is_empty()));
+        module.bindings.push(Binding {
+            set: parsed.sets.get(&id).copied().unwrap_or(0),
+            binding: parsed.bindings.get(&id).copied().unwrap_or(0),
+            name: name.cloned().unwrap_or_default(),
+            kind,
+        });
+    }
+    module.bindings.sort_by_key(|binding| (binding.set, binding.binding));
+    module.structs = parsed.structs();
+    module
+}
+
+impl Parsed {
+    fn size(&self, id: u32) -> u32 {
+        match self.types.get(&id) {
+            Some(Type::Scalar { bytes }) => *bytes,
+            Some(Type::Vector { of, count }) => self.size(*of) * count,
+            Some(Type::Matrix { column, count }) => self.size(*column) * count,
+            Some(Type::Array { of, length }) => {
+                let stride = self.array_strides.get(&id).copied().unwrap_or_else(|| self.size(*of));
+                stride * length.unwrap_or(0)
+            }
+            Some(Type::Struct { members }) => members
+                .iter()
+                .enumerate()
+                .map(|(index, &member)| {
+                    let index = index as u32;
+                    let offset = self.offsets.get(&(id, index)).copied().unwrap_or(0);
+                    let size = match (self.types.get(&member), self.matrix_strides.get(&(id, index))) {
+                        (Some(Type::Matrix { count, .. }), Some(stride)) => stride * count,
+                        _ => self.size(member),
+                    };
+                    offset + size
+                })
+                .max()
+                .unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    fn structs(&self) -> Vec<StructLayout> {
+        let mut layouts = Vec::new();
+        for (&id, ty) in &self.types {
+            let Type::Struct { members } = ty else { continue };
+            let Some(name) = self.names.get(&id) else { continue };
+            let named: Option<Vec<_>> = (0..members.len() as u32)
+                .map(|index| {
+                    let offset = *self.offsets.get(&(id, index))?;
+                    Some((self.member_names.get(&(id, index)).cloned().unwrap_or_default(), offset))
+                })
+                .collect();
+            let Some(members) = named else { continue };
+            let stride = self
+                .types
+                .iter()
+                .find(|(_, ty)| matches!(ty, Type::Array { of, .. } if *of == id))
+                .and_then(|(array, _)| self.array_strides.get(array).copied());
+            layouts.push(StructLayout { name: name.clone(), members, stride });
+        }
+        layouts.sort_by(|a, b| a.name.cmp(&b.name));
+        layouts
+    }
+}
+
+fn parse(words: &[u32]) -> Parsed {
+    let mut parsed = Parsed::default();
+    let mut rest = words.get(5..).unwrap_or(&[]);
+    while let Some(&head) = rest.first() {
+        let length = (head >> 16) as usize;
+        if length == 0 || length > rest.len() {
+            break;
+        }
+        let (instruction, after) = rest.split_at(length);
+        rest = after;
+        let op = head & 0xffff;
+        let args = instruction.get(1..).unwrap_or(&[]);
+        let arg = |index: usize| args.get(index).copied().unwrap_or(0);
+        match op {
+            5 => {
+                parsed.names.insert(arg(0), string(args.get(1..).unwrap_or(&[])));
+            }
+            6 => {
+                parsed.member_names.insert((arg(0), arg(1)), string(args.get(2..).unwrap_or(&[])));
+            }
+            // OpExecutionMode LocalSize.
+            16 if arg(1) == 17 => parsed.local_size = [arg(2), arg(3), arg(4)],
+            19..=39 => {
+                if let Some(ty) = type_of(op, args, &parsed.constants) {
+                    parsed.types.insert(arg(0), ty);
+                }
+            }
+            43 | 50 => {
+                parsed.constants.insert(arg(1), arg(2));
+            }
+            59 => parsed.variables.push((arg(1), arg(0), arg(2))),
+            71 => match arg(1) {
+                6 => drop(parsed.array_strides.insert(arg(0), arg(2))),
+                33 => drop(parsed.bindings.insert(arg(0), arg(2))),
+                34 => drop(parsed.sets.insert(arg(0), arg(2))),
+                _ => {}
+            },
+            72 => match arg(2) {
+                7 => drop(parsed.matrix_strides.insert((arg(0), arg(1)), arg(3))),
+                35 => drop(parsed.offsets.insert((arg(0), arg(1)), arg(3))),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    parsed
+}
+
+fn type_of(op: u32, args: &[u32], constants: &HashMap<u32, u32>) -> Option<Type> {
+    let arg = |index: usize| args.get(index).copied().unwrap_or(0);
+    Some(match op {
+        20 => Type::Scalar { bytes: 4 },
+        21 | 22 => Type::Scalar { bytes: arg(1) / 8 },
+        23 => Type::Vector { of: arg(1), count: arg(2) },
+        24 => Type::Matrix { column: arg(1), count: arg(2) },
+        25 => Type::Image { sampled: arg(6) },
+        26 => Type::Sampler,
+        27 => Type::SampledImage,
+        28 => Type::Array { of: arg(1), length: constants.get(&arg(2)).copied() },
+        29 => Type::Array { of: arg(1), length: None },
+        30 => Type::Struct { members: args.get(1..).unwrap_or(&[]).to_vec() },
+        32 => Type::Pointer { to: arg(2) },
+        _ => return None,
+    })
+}
+
+fn string(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A struct that the host fills and shaders read, with what a test needs to prove that both see the same layout.
+#[derive(Clone, Copy, Debug)]
+pub struct HostLayout {
+    /// The type's name, the same on both sides.
+    pub name: &'static str,
+    /// Size in bytes.
+    pub size: usize,
+    /// Name and offset of each field.
+    pub fields: &'static [(&'static str, usize)],
+}
+
+/// Declares a `#[repr(C)]` plain-data struct together with its `LAYOUT`, which tests compare with the shaders'.
+#[macro_export]
+macro_rules! shader_struct {
+    ($(#[$doc:meta])* pub struct $name:ident { $($(#[$field_doc:meta])* pub $field:ident: $ty:ty,)* }) => {
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+        pub struct $name { $($(#[$field_doc])* pub $field: $ty,)* }
+
+        impl $name {
+            /// The layout on the host.
+            pub const LAYOUT: $crate::gpu::reflect::HostLayout = $crate::gpu::reflect::HostLayout {
+                name: stringify!($name),
+                size: std::mem::size_of::<$name>(),
+                fields: &[$((stringify!($field), std::mem::offset_of!($name, $field)),)*],
+            };
+        }
+    };
+}

@@ -1,0 +1,130 @@
+//! How a pass uses a resource. One access type a use: stages, access masks and layouts all follow from it.
+
+use ash::vk;
+
+/// One use of a resource by a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Colour attachment whose old content is not needed.
+    ColorWrite,
+    /// Colour attachment that is blended with or kept in part.
+    ColorBlend,
+    /// Depth attachment that is tested and written.
+    DepthWrite,
+    /// Depth attachment that is tested only.
+    DepthTest,
+    /// Read in a fragment shader, by texel or sampler.
+    FragmentSampled,
+    /// Read in a compute shader, by texel or sampler.
+    ComputeSampled,
+    /// Storage read in a fragment shader.
+    FragmentStorageRead,
+    /// Storage read in a compute shader.
+    ComputeStorageRead,
+    /// Storage written in a compute shader whose old content is not needed.
+    ComputeStorageWrite,
+    /// Storage read and written in a compute shader.
+    ComputeStorageReadWrite,
+    /// Source of a copy.
+    CopyFrom,
+    /// Target of a copy.
+    CopyTo,
+    /// Target of a fill.
+    Fill,
+}
+
+/// What a use means to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Pipeline stages that touch the resource.
+    pub stages: vk::PipelineStageFlags2,
+    /// How they touch it.
+    pub access: vk::AccessFlags2,
+    /// The layout of an image.
+    pub layout: vk::ImageLayout,
+    /// Whether the use writes.
+    pub writes: bool,
+}
+
+impl State {
+    /// Untouched: nothing to wait for, no content.
+    pub const NEW: Self = Self {
+        stages: vk::PipelineStageFlags2::NONE,
+        access: vk::AccessFlags2::NONE,
+        layout: vk::ImageLayout::UNDEFINED,
+        writes: false,
+    };
+}
+
+impl Access {
+    /// What the use means to the device (Vulkan 1.3, table of supported access types).
+    #[must_use]
+    pub fn state(self) -> State {
+        use vk::{AccessFlags2 as A, ImageLayout as L, PipelineStageFlags2 as S};
+        let fragment_tests = S::EARLY_FRAGMENT_TESTS | S::LATE_FRAGMENT_TESTS;
+        let (stages, access, layout) = match self {
+            Self::ColorWrite => (S::COLOR_ATTACHMENT_OUTPUT, A::COLOR_ATTACHMENT_WRITE, L::COLOR_ATTACHMENT_OPTIMAL),
+            Self::ColorBlend => (
+                S::COLOR_ATTACHMENT_OUTPUT,
+                A::COLOR_ATTACHMENT_READ | A::COLOR_ATTACHMENT_WRITE,
+                L::COLOR_ATTACHMENT_OPTIMAL,
+            ),
+            Self::DepthWrite => (
+                fragment_tests,
+                A::DEPTH_STENCIL_ATTACHMENT_READ | A::DEPTH_STENCIL_ATTACHMENT_WRITE,
+                L::DEPTH_ATTACHMENT_OPTIMAL,
+            ),
+            Self::DepthTest => (fragment_tests, A::DEPTH_STENCIL_ATTACHMENT_READ, L::DEPTH_READ_ONLY_OPTIMAL),
+            Self::FragmentSampled => (S::FRAGMENT_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
+            Self::ComputeSampled => (S::COMPUTE_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
+            Self::FragmentStorageRead => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
+            Self::ComputeStorageRead => (S::COMPUTE_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
+            Self::ComputeStorageWrite => (S::COMPUTE_SHADER, A::SHADER_STORAGE_WRITE, L::GENERAL),
+            Self::ComputeStorageReadWrite => {
+                (S::COMPUTE_SHADER, A::SHADER_STORAGE_READ | A::SHADER_STORAGE_WRITE, L::GENERAL)
+            }
+            Self::CopyFrom => (S::COPY, A::TRANSFER_READ, L::TRANSFER_SRC_OPTIMAL),
+            Self::CopyTo => (S::COPY, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
+            Self::Fill => (S::CLEAR, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
+        };
+        State { stages, access, layout, writes: self.writes() }
+    }
+
+    /// Whether the use writes.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::ColorWrite
+                | Self::ColorBlend
+                | Self::DepthWrite
+                | Self::ComputeStorageWrite
+                | Self::ComputeStorageReadWrite
+                | Self::CopyTo
+                | Self::Fill
+        )
+    }
+
+    /// Whether the use needs what was there before.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        !matches!(self, Self::ColorWrite | Self::ComputeStorageWrite | Self::CopyTo | Self::Fill | Self::DepthWrite)
+    }
+
+    /// The usage flag that an image needs for it.
+    #[must_use]
+    pub fn usage(self) -> vk::ImageUsageFlags {
+        use vk::ImageUsageFlags as U;
+        match self {
+            Self::ColorWrite | Self::ColorBlend => U::COLOR_ATTACHMENT,
+            Self::DepthWrite | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
+            Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
+            Self::FragmentStorageRead
+            | Self::ComputeStorageRead
+            | Self::ComputeStorageWrite
+            | Self::ComputeStorageReadWrite => U::STORAGE,
+            Self::CopyFrom => U::TRANSFER_SRC,
+            Self::CopyTo | Self::Fill => U::TRANSFER_DST,
+        }
+    }
+}
