@@ -1,1 +1,4 @@
 //! The physical camera: body, exposure, field of view. Pure: no GPU, no I/O.
+pub mod exposure;
+
+pub use exposure::{Exposure, ExposureError};
