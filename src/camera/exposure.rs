@@ -83,8 +83,7 @@ pub enum ForeignScale {
     /// `1 / (1.2 * 2^EV100)`: ours, Frostbite's and Filament's. The saturation luminance becomes 1.
     #[default]
     Saturation,
-    /// `1 / 2^EV100`: engines that leave the lens and the saturation speed out (Unreal's "extend default luminance
-    /// range" off, glTF viewers).
+    /// `1 / 2^EV100`: engines that leave the lens and the saturation speed out.
     Bare,
     /// `0.18 / (10/65 * 2^EV100)`: standard-output sensitivity, where the luminance that ISO 12232:2006 section 6.3
     /// ties to 18 % grey becomes 0.18 (`H = 10 / S`, lens factor 0.65).
@@ -123,8 +122,7 @@ impl From<Exposure> for Ev100 {
 impl Exposure {
     /// From the dials: f-number, shutter time in seconds, ISO speed; each finite and above 0.
     ///
-    /// `EV100 = log2(N^2 / t * 100 / S)`: Lagarde and de Rousiers 2014, section 5.1, in its ISO 100
-    /// normal form.
+    /// `EV100 = log2(N^2 / t * 100 / S)`: Lagarde and de Rousiers 2014, section 5.1; ISO 2720:1974.
     ///
     /// # Errors
     /// The dial that is zero, negative, infinite or not a number; or a result beyond `EV100_LIMIT`.
