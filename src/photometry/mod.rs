@@ -1,4 +1,6 @@
 //! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
+pub mod lights;
 pub mod units;
 
+pub use lights::{Cone, Emitter, LightError, LightStrength, PhysicalLight, Sides, SpotFlux};
 pub use units::{Candela, Ev100, Kelvin, Lumen, Lux, Nit, Steradian};
