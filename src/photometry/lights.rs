@@ -1,0 +1,784 @@
+//! Conversions between the units of a light, for each kind of emitter, with the authored unit kept.
+//!
+//! A `PhysicalLight` is an emitter (what shines and its shape) and the strength as its author wrote it. Every other
+//! unit is derived; changing the emitter keeps what was written. So a wider cone dims a spot that was given in lumens
+//! and leaves alone one that was given in candela.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use super::units::{Candela, Ev100, Lumen, Lux, Nit, Steradian};
+
+/// The sun's mean angular radius in radians: 0.2666 degrees, half of its 31.99 arc minutes at one astronomical unit.
+pub const SUN_ANGULAR_RADIUS: f64 = 0.2666 * PI / 180.0;
+
+/// The floor of distance for a source without a size, in metres.
+///
+/// Lagarde and de Rousiers, "Moving Frostbite to PBR" (2014), section 4.5: punctual lights are never nearer than 1 cm.
+pub const MIN_SOURCE_RADIUS: f64 = 0.01;
+
+/// Luminance over `2^EV100`, in nits: `K / 100` with `K` = 12.5 (ISO 2720:1974).
+pub const NITS_AT_EV_ZERO: f64 = 0.125;
+
+/// The shortest and longest length (m) that a shape may have; between them no conversion over- or underflows.
+pub const LENGTH_LIMITS: [f64; 2] = [1e-6, 1e12];
+
+/// The greatest strength in any linear unit.
+pub const STRENGTH_LIMIT: f64 = 1e30;
+
+/// Why a light is refused. Each message names the value and what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum LightError {
+    /// The strength is negative, not a number or absurdly large.
+    #[error("a light of {value} {unit} is not possible; give a number from 0 to {STRENGTH_LIMIT:e}")]
+    Strength {
+        /// What was given.
+        value: f64,
+        /// Its unit.
+        unit: &'static str,
+    },
+    /// The strength in EV is not a number or outside of -64 to 64.
+    #[error("a light of {0} EV100 is not possible; give a number from -64 to 64")]
+    Ev(f64),
+    /// A length of the shape is not within `LENGTH_LIMITS`.
+    #[error("the light's {what} is {value} m; it must lie between {min:e} and {max:e} m", min = LENGTH_LIMITS[0], max = LENGTH_LIMITS[1])]
+    Length {
+        /// Which length.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A cone's angles are not `0 <= inner <= outer <= pi` with `outer > 0`.
+    #[error("the cone's half angles are {inner} and {outer} rad; they must obey 0 <= inner <= outer <= pi, outer > 0")]
+    Cone {
+        /// The inner half angle.
+        inner: f64,
+        /// The outer half angle.
+        outer: f64,
+    },
+    /// The sun's angular radius is not above 0 and at most a quarter turn.
+    #[error("the sun's angular radius is {0} rad; it must lie above 0 and at most at pi/2")]
+    AngularRadius(f64),
+    /// The emitter cannot be given in this unit.
+    #[error("a {emitter} cannot be given in {unit}; use {remedy}")]
+    Unit {
+        /// The emitter's name.
+        emitter: &'static str,
+        /// The unit that was tried.
+        unit: &'static str,
+        /// Units that would do.
+        remedy: &'static str,
+    },
+}
+
+/// A strength as its author wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LightStrength {
+    /// All the light that the source gives.
+    Lumens(Lumen),
+    /// The greatest intensity: on the axis; across a tube.
+    Candela(Candela),
+    /// Illuminance on a surface that faces the sun.
+    Lux(Lux),
+    /// Luminance of the emitting surface.
+    Nits(Nit),
+    /// Luminance of the emitting surface as an exposure value: `0.125 * 2^EV` nits.
+    Ev(Ev100),
+}
+
+impl LightStrength {
+    /// The symbol of the authored unit.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Lumens(_) => Lumen::UNIT,
+            Self::Candela(_) => Candela::UNIT,
+            Self::Lux(_) => Lux::UNIT,
+            Self::Nits(_) => Nit::UNIT,
+            Self::Ev(_) => Ev100::UNIT,
+        }
+    }
+
+    /// The number as it was written.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::Lumens(Lumen(x)) | Self::Candela(Candela(x)) | Self::Lux(Lux(x)) | Self::Nits(Nit(x)) => x,
+            Self::Ev(Ev100(x)) => x,
+        }
+    }
+
+    fn checked(self) -> Result<Self, LightError> {
+        let value = self.value();
+        match self {
+            Self::Ev(_) if value.abs() <= 64.0 => Ok(self),
+            Self::Ev(_) => Err(LightError::Ev(value)),
+            _ if (0.0..=STRENGTH_LIMIT).contains(&value) => Ok(self),
+            _ => Err(LightError::Strength { value, unit: self.unit() }),
+        }
+    }
+}
+
+impl std::fmt::Display for LightStrength {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Lumens(x) => x.fmt(f),
+            Self::Candela(x) => x.fmt(f),
+            Self::Lux(x) => x.fmt(f),
+            Self::Nits(x) => x.fmt(f),
+            Self::Ev(x) => x.fmt(f),
+        }
+    }
+}
+
+/// A spot's cone by its half angles in radians, `0 <= inner <= outer <= pi`, `outer > 0`.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Cone {
+    inner: f64,
+    outer: f64,
+}
+
+impl Cone {
+    /// A cone whose intensity is full within `inner` and zero beyond `outer`, both half angles in radians.
+    ///
+    /// # Errors
+    /// Angles that are not `0 <= inner <= outer <= pi` with `outer > 0`.
+    pub fn new(inner: f64, outer: f64) -> Result<Self, LightError> {
+        if inner >= 0.0 && inner <= outer && outer <= PI && outer > 0.0 {
+            Ok(Self { inner, outer })
+        } else {
+            Err(LightError::Cone { inner, outer })
+        }
+    }
+
+    /// A cone with a hard edge from its full apex angle in radians, above 0 and at most a full turn.
+    ///
+    /// # Errors
+    /// An apex that is not above 0 and at most 2 pi.
+    pub fn hard(apex: f64) -> Result<Self, LightError> {
+        Self::new(apex / 2.0, apex / 2.0)
+    }
+
+    /// The half angle (rad) up to which the intensity is full.
+    #[must_use]
+    pub const fn inner(self) -> f64 {
+        self.inner
+    }
+
+    /// The half angle (rad) at which the intensity reaches zero.
+    #[must_use]
+    pub const fn outer(self) -> f64 {
+        self.outer
+    }
+
+    /// Intensity at an angle to the axis over that on the axis, from the angle's cosine; 0 to 1.
+    ///
+    /// `clamp((cos - cos outer) / (cos inner - cos outer), 0, 1)^2`: KHR_lights_punctual, "Inner and Outer Cone
+    /// Angles", without its 0.001 of least width; a step where both angles are equal.
+    #[must_use]
+    pub fn falloff(self, cos_angle: f64) -> f64 {
+        let (ci, co) = (self.inner.cos(), self.outer.cos());
+        if ci - co <= 0.0 {
+            return if cos_angle >= co { 1.0 } else { 0.0 };
+        }
+        ((cos_angle - co) / (ci - co)).clamp(0.0, 1.0).powi(2)
+    }
+
+    /// Flux over axial intensity of the real, smooth distribution: `2 pi ((1 - ci) + (ci - co) / 3)`, in sr.
+    ///
+    /// The integral `2 pi * integral of falloff over d(cos)`: 1 from `ci` to 1, and a parabola of mean 1/3 between
+    /// `co` and `ci`. Frostbite's notes (section 4.5) leave this out, which changes the flux with the softness.
+    #[must_use]
+    pub fn flux_per_candela(self) -> Steradian {
+        let one_minus = |angle: f64| 2.0 * (angle / 2.0).sin().powi(2);
+        let (inner, outer) = (one_minus(self.inner), one_minus(self.outer));
+        Steradian(TAU * (inner + (outer - inner) / 3.0))
+    }
+
+    /// Solid angle of the cone out to its outer edge: `2 pi (1 - cos outer)`.
+    #[must_use]
+    pub fn solid_angle(self) -> Steradian {
+        cone_solid_angle(self.outer)
+    }
+}
+
+/// Solid angle of a cone from its half angle in radians: `2 pi (1 - cos)`, without cancellation at small angles.
+#[must_use]
+pub fn cone_solid_angle(half_angle: f64) -> Steradian {
+    Steradian(2.0 * TAU * (half_angle / 2.0).sin().powi(2))
+}
+
+/// How a spot's lumens become candela. The distribution is the same; only the factor differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpotFlux {
+    /// By the integral of the real, smooth distribution: the lumens are exact.
+    #[default]
+    Exact,
+    /// `I = F / (2 pi (1 - cos(apex / 2)))`, as though the edge were hard.
+    ///
+    /// Lagarde and de Rousiers 2014, section 4.5 (the apex is the full angle).
+    ApexCone,
+    /// `I = F / pi` whatever the cone, so that a cone can be changed without changing the brightness.
+    ///
+    /// "Physically Based Rendering in Filament", section "Spot lights"; exact for a hard apex of 120 degrees.
+    PhiOverPi,
+}
+
+/// Which faces of a flat emitter shine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sides {
+    /// Only the front.
+    #[default]
+    One,
+    /// Both, with the same luminance: the lumens are shared between them.
+    Two,
+}
+
+impl Sides {
+    const fn count(self) -> f64 {
+        match self {
+            Self::One => 1.0,
+            Self::Two => 2.0,
+        }
+    }
+}
+
+/// What shines, and its shape. Surfaces are Lambertian: the same luminance in all directions.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "snake_case", tag = "shape")]
+pub enum Emitter {
+    /// A point: the same intensity everywhere.
+    Point,
+    /// A point that shines into a cone.
+    Spot {
+        /// The cone.
+        cone: Cone,
+        /// How lumens become candela.
+        flux: SpotFlux,
+    },
+    /// A sphere.
+    Sphere {
+        /// Radius (m).
+        radius: f64,
+    },
+    /// A flat disk.
+    Disk {
+        /// Radius (m).
+        radius: f64,
+        /// Which faces shine.
+        sides: Sides,
+    },
+    /// A flat rectangle.
+    Rectangle {
+        /// Width (m).
+        width: f64,
+        /// Height (m).
+        height: f64,
+        /// Which faces shine.
+        sides: Sides,
+    },
+    /// A tube with round ends (a capsule). Its axis is its length.
+    Tube {
+        /// Radius (m).
+        radius: f64,
+        /// Length (m) of the straight part.
+        length: f64,
+    },
+    /// A disk of light infinitely far away.
+    Sun {
+        /// Half of the angle (rad) under which it is seen; above 0, at most pi/2.
+        angular_radius: f64,
+    },
+}
+
+impl Emitter {
+    /// The real sun.
+    pub const SUN: Self = Self::Sun { angular_radius: SUN_ANGULAR_RADIUS };
+
+    /// The emitter's name as it is shown to people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Point => "point light",
+            Self::Spot { .. } => "spot light",
+            Self::Sphere { .. } => "sphere light",
+            Self::Disk { .. } => "disk light",
+            Self::Rectangle { .. } => "rectangle light",
+            Self::Tube { .. } => "tube light",
+            Self::Sun { .. } => "sun",
+        }
+    }
+
+    /// This emitter if its numbers are possible.
+    ///
+    /// # Errors
+    /// A length outside of `LENGTH_LIMITS` or an angular radius outside of 0 to pi/2.
+    pub fn checked(self) -> Result<Self, LightError> {
+        let length = |what: &'static str, value: f64| {
+            if (LENGTH_LIMITS[0]..=LENGTH_LIMITS[1]).contains(&value) {
+                Ok(())
+            } else {
+                Err(LightError::Length { what, value })
+            }
+        };
+        match self {
+            Self::Point | Self::Spot { .. } => {}
+            Self::Sphere { radius } | Self::Disk { radius, .. } => length("radius", radius)?,
+            Self::Rectangle { width, height, .. } => {
+                length("width", width)?;
+                length("height", height)?;
+            }
+            Self::Tube { radius, length: straight } => {
+                length("radius", radius)?;
+                length("length", straight)?;
+            }
+            Self::Sun { angular_radius } => {
+                if !(angular_radius >= LENGTH_LIMITS[0] && angular_radius <= FRAC_PI_2) {
+                    return Err(LightError::AngularRadius(angular_radius));
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The emitting area in m2, of both sides where both shine; none for points and the sun.
+    ///
+    /// Sphere `4 pi r^2`, disk `pi r^2`, rectangle `w h`, tube `2 pi r l + 4 pi r^2`: Lagarde and de Rousiers 2014,
+    /// section 4.7.
+    #[must_use]
+    pub fn area(self) -> Option<f64> {
+        match self {
+            Self::Point | Self::Spot { .. } | Self::Sun { .. } => None,
+            Self::Sphere { radius } => Some(4.0 * PI * radius * radius),
+            Self::Disk { radius, sides } => Some(PI * radius * radius * sides.count()),
+            Self::Rectangle { width, height, sides } => Some(width * height * sides.count()),
+            Self::Tube { radius, length } => Some(TAU * radius * length + 4.0 * PI * radius * radius),
+        }
+    }
+
+    /// The area in m2 as seen from far along the direction of greatest intensity: what candela are divided by to get
+    /// nits. None for points and the sun.
+    #[must_use]
+    pub fn projected_area(self) -> Option<f64> {
+        match self {
+            Self::Point | Self::Spot { .. } | Self::Sun { .. } => None,
+            Self::Sphere { radius } | Self::Disk { radius, .. } => Some(PI * radius * radius),
+            Self::Rectangle { width, height, .. } => Some(width * height),
+            Self::Tube { radius, length } => Some(2.0 * radius * length + PI * radius * radius),
+        }
+    }
+
+    /// Flux over greatest intensity, in sr; none for the sun, whose flux has no bound.
+    ///
+    /// Point `4 pi`; a spot by its `SpotFlux`; surfaces `pi A / A_projected`, since a Lambertian surface of luminance
+    /// `L` gives `pi L A` lumens (Lagarde and de Rousiers 2014, section 4.7).
+    #[must_use]
+    pub fn flux_per_candela(self) -> Option<Steradian> {
+        match self {
+            Self::Point => Some(Steradian(4.0 * PI)),
+            Self::Spot { cone, flux } => Some(match flux {
+                SpotFlux::Exact => cone.flux_per_candela(),
+                SpotFlux::ApexCone => cone.solid_angle(),
+                SpotFlux::PhiOverPi => Steradian(PI),
+            }),
+            Self::Sun { .. } => None,
+            _ => Some(Steradian(PI * self.area()? / self.projected_area()?)),
+        }
+    }
+
+    /// The sun's projected solid angle `pi sin^2 r`: what lux are divided by to get nits; none for other emitters.
+    ///
+    /// The integral of the cosine over a disk around the normal. The plain solid angle `2 pi (1 - cos r)` of
+    /// Lagarde and de Rousiers 2014 differs by 5e-6 for the real sun and by 0.8 % for one of 10 degrees.
+    #[must_use]
+    pub fn projected_solid_angle(self) -> Option<Steradian> {
+        match self {
+            Self::Sun { angular_radius } => Some(Steradian(PI * angular_radius.sin().powi(2))),
+            _ => None,
+        }
+    }
+
+    /// Intensity in a direction over the greatest, from far away; 0 to 1. None for the sun.
+    ///
+    /// `cos_axis` is the cosine of the direction's angle to the emitter's axis: where a spot, disk or rectangle
+    /// points, and along a tube.
+    #[must_use]
+    pub fn relative_intensity(self, cos_axis: f64) -> Option<f64> {
+        match self {
+            Self::Point | Self::Sphere { .. } => Some(1.0),
+            Self::Spot { cone, .. } => Some(cone.falloff(cos_axis)),
+            Self::Disk { sides, .. } | Self::Rectangle { sides, .. } => Some(match sides {
+                Sides::One => cos_axis.max(0.0),
+                Sides::Two => cos_axis.abs(),
+            }),
+            Self::Tube { radius, length } => {
+                let sin = (1.0 - cos_axis * cos_axis).max(0.0).sqrt();
+                let side = 2.0 * length;
+                Some((side * sin + PI * radius) / (side + PI * radius))
+            }
+            Self::Sun { .. } => None,
+        }
+    }
+
+    /// The floor of distance (m) for inverse-square falloff from the centre: the source's own radius, or half of a
+    /// flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. None for the sun.
+    #[must_use]
+    pub fn source_radius(self) -> Option<f64> {
+        match self {
+            Self::Point | Self::Spot { .. } => Some(MIN_SOURCE_RADIUS),
+            Self::Sphere { radius } | Self::Disk { radius, .. } | Self::Tube { radius, .. } => Some(radius),
+            Self::Rectangle { width, height, .. } => Some(width.min(height) / 2.0),
+            Self::Sun { .. } => None,
+        }
+    }
+}
+
+/// An emitter with its strength as it was written. All derived numbers are finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhysicalLight {
+    emitter: Emitter,
+    authored: LightStrength,
+}
+
+impl PhysicalLight {
+    /// An emitter of the given strength.
+    ///
+    /// # Errors
+    /// Impossible dimensions; a strength that is negative, NaN or beyond `STRENGTH_LIMIT`; a unit that the emitter
+    /// does not have: nits and EV need a surface, lux a sun, lumens and candela anything but a sun.
+    pub fn new(emitter: Emitter, strength: LightStrength) -> Result<Self, LightError> {
+        let (emitter, authored) = (emitter.checked()?, strength.checked()?);
+        let refuse = |remedy| Err(LightError::Unit { emitter: emitter.name(), unit: authored.unit(), remedy });
+        match (emitter, authored) {
+            (Emitter::Sun { .. }, LightStrength::Lumens(_) | LightStrength::Candela(_)) => refuse("lux, nits or EV"),
+            (Emitter::Point | Emitter::Spot { .. }, LightStrength::Nits(_) | LightStrength::Ev(_)) => {
+                refuse("lumens or candela, or give it a size as a sphere or disk")
+            }
+            (Emitter::Point | Emitter::Spot { .. }, LightStrength::Lux(_)) => refuse("lumens or candela"),
+            (Emitter::Sun { .. }, _) => Ok(Self { emitter, authored }),
+            (_, LightStrength::Lux(_)) => refuse("lumens, candela, nits or EV"),
+            _ => Ok(Self { emitter, authored }),
+        }
+    }
+
+    /// What shines.
+    #[must_use]
+    pub const fn emitter(self) -> Emitter {
+        self.emitter
+    }
+
+    /// The strength as it was written.
+    #[must_use]
+    pub const fn authored(self) -> LightStrength {
+        self.authored
+    }
+
+    /// The same authored strength on another emitter: lumens stay lumens, candela stay candela.
+    ///
+    /// # Errors
+    /// As `PhysicalLight::new`.
+    pub fn with_emitter(self, emitter: Emitter) -> Result<Self, LightError> {
+        Self::new(emitter, self.authored)
+    }
+
+    /// All the light it gives; none for the sun.
+    #[must_use]
+    pub fn lumens(self) -> Option<Lumen> {
+        if let LightStrength::Lumens(lumens) = self.authored {
+            return Some(lumens);
+        }
+        Some(Lumen(self.candela()?.0 * self.emitter.flux_per_candela()?.0))
+    }
+
+    /// Its greatest intensity, from far away; none for the sun.
+    #[must_use]
+    pub fn candela(self) -> Option<Candela> {
+        match self.authored {
+            LightStrength::Candela(candela) => Some(candela),
+            LightStrength::Lumens(lumens) => Some(Candela(lumens.0 / self.emitter.flux_per_candela()?.0)),
+            LightStrength::Nits(_) | LightStrength::Ev(_) => {
+                Some(Candela(self.authored_luminance()?.0 * self.emitter.projected_area()?))
+            }
+            LightStrength::Lux(_) => None,
+        }
+    }
+
+    /// The luminance of its surface; none for points, which have no surface.
+    #[must_use]
+    pub fn nits(self) -> Option<Nit> {
+        match (self.authored, self.emitter.projected_solid_angle()) {
+            (LightStrength::Nits(_) | LightStrength::Ev(_), _) => self.authored_luminance(),
+            (LightStrength::Lux(lux), Some(angle)) => Some(Nit(lux.0 / angle.0)),
+            _ => Some(Nit(self.candela()?.0 / self.emitter.projected_area()?)),
+        }
+    }
+
+    /// The luminance of its surface as an exposure value; none for points and for lights that are off.
+    #[must_use]
+    pub fn ev100(self) -> Option<Ev100> {
+        match self.authored {
+            LightStrength::Ev(ev) => Some(ev),
+            _ => self.nits().and_then(luminance_to_ev100),
+        }
+    }
+
+    /// Illuminance on a surface that faces it: of the sun anywhere, of others at `distance` metres from the centre
+    /// along the direction of greatest intensity, by the inverse square.
+    #[must_use]
+    pub fn lux(self, distance: f64) -> Lux {
+        match (self.authored, self.emitter.projected_solid_angle()) {
+            (LightStrength::Lux(lux), _) => lux,
+            (_, Some(angle)) => Lux(self.authored_luminance().map_or(0.0, |l| l.0 * angle.0)),
+            _ => {
+                let floor = self.emitter.source_radius().unwrap_or(MIN_SOURCE_RADIUS);
+                Lux(self.candela().map_or(0.0, |i| i.0 * inverse_square(distance, floor)))
+            }
+        }
+    }
+
+    fn authored_luminance(self) -> Option<Nit> {
+        match self.authored {
+            LightStrength::Nits(nits) => Some(nits),
+            LightStrength::Ev(ev) => Some(ev100_to_luminance(ev)),
+            _ => None,
+        }
+    }
+}
+
+/// Luminance of an exposure value: `0.125 * 2^EV100` nits. Lagarde and de Rousiers 2014, section 4.4 (`2^(EV - 3)`).
+#[must_use]
+pub fn ev100_to_luminance(ev: Ev100) -> Nit {
+    Nit(NITS_AT_EV_ZERO * ev.0.exp2())
+}
+
+/// Exposure value of a luminance; none unless it is finite and above 0. The inverse of `ev100_to_luminance`.
+#[must_use]
+pub fn luminance_to_ev100(luminance: Nit) -> Option<Ev100> {
+    let ev = (luminance.0 / NITS_AT_EV_ZERO).log2();
+    ev.is_finite().then_some(Ev100(ev))
+}
+
+/// Illuminance per candela at `distance` metres: `1 / max(d^2, r^2)`, in 1/m2, never above `1 / r^2`.
+///
+/// The inverse square of Lambert and Kepler; for a sphere of radius `r` it is exact everywhere outside (Lagarde and
+/// de Rousiers 2014, section 4.7). `source_radius` below `MIN_SOURCE_RADIUS` counts as that.
+#[must_use]
+pub fn inverse_square(distance: f64, source_radius: f64) -> f64 {
+    let d = distance.abs().max(source_radius).max(MIN_SOURCE_RADIUS);
+    1.0 / (d * d)
+}
+
+/// The smooth window that ends a light at `range` metres: `saturate(1 - (d/r)^4)^2`; 0 to 1.
+///
+/// Karis, "Real Shading in Unreal Engine 4" (2013), equation 9; Lagarde and de Rousiers 2014, section 4.5.
+#[must_use]
+pub fn window_karis(distance: f64, range: f64) -> f64 {
+    window_gltf(distance, range).powi(2)
+}
+
+/// The window that KHR_lights_punctual, "Range Property", recommends: `saturate(1 - (d/r)^4)`, not squared; 0 to 1.
+///
+/// A range that is zero, negative or NaN leaves nothing; an infinite one is no window.
+#[must_use]
+pub fn window_gltf(distance: f64, range: f64) -> f64 {
+    if range > 0.0 { (1.0 - (distance / range).powi(4)).max(0.0) } else { 0.0 }
+}
+
+/// Flux over axial intensity of any distribution around an axis: `2 pi * integral of f(theta) sin(theta)`, in sr.
+///
+/// `relative` takes the angle to the axis in radians, 0 to pi. Midpoint rule in `steps` (at least 1) equal steps.
+#[must_use]
+pub fn flux_per_candela_of(relative: impl Fn(f64) -> f64, steps: u32) -> Steradian {
+    let steps = steps.max(1);
+    let width = PI / f64::from(steps);
+    let sum: f64 = (0..steps)
+        .map(|i| {
+            let theta = (f64::from(i) + 0.5) * width;
+            relative(theta) * theta.sin()
+        })
+        .sum();
+    Steradian(TAU * sum * width)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn near(got: f64, want: f64, relative: f64) {
+        assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want} within {relative} of it");
+    }
+
+    fn lumens(emitter: Emitter) -> PhysicalLight {
+        PhysicalLight::new(emitter, LightStrength::Lumens(Lumen(1000.0))).unwrap()
+    }
+
+    fn spot(apex_degrees: f64, flux: SpotFlux) -> Emitter {
+        Emitter::Spot { cone: Cone::hard(apex_degrees.to_radians()).unwrap(), flux }
+    }
+
+    fn soft(inner_degrees: f64, outer_degrees: f64) -> Emitter {
+        let cone = Cone::new(inner_degrees.to_radians(), outer_degrees.to_radians()).unwrap();
+        Emitter::Spot { cone, flux: SpotFlux::Exact }
+    }
+
+    #[test]
+    fn thousand_lumens() {
+        near(lumens(Emitter::Point).candela().unwrap().0, 79.5775, 1e-6);
+        for (apex, candela) in [
+            (10.0, 41_824.5),
+            (40.0, 2639.0625),
+            (60.0, 1187.949),
+            (90.0, 543.389),
+            (180.0, 159.1549),
+            (360.0, 79.5775),
+        ] {
+            near(lumens(spot(apex, SpotFlux::ApexCone)).candela().unwrap().0, candela, 1e-6);
+            near(lumens(spot(apex, SpotFlux::Exact)).candela().unwrap().0, candela, 1e-6);
+            near(lumens(spot(apex, SpotFlux::PhiOverPi)).candela().unwrap().0, 318.3099, 1e-6);
+        }
+        // The apex at which both forms agree.
+        near(lumens(spot(120.0, SpotFlux::ApexCone)).candela().unwrap().0, 318.3099, 1e-6);
+        let square = Emitter::Rectangle { width: 1.0, height: 1.0, sides: Sides::One };
+        near(lumens(square).nits().unwrap().0, 318.31, 1e-5);
+        near(lumens(Emitter::Sphere { radius: 0.1 }).nits().unwrap().0, 2533.03, 1e-5);
+        near(lumens(Emitter::Sphere { radius: 0.1 }).candela().unwrap().0, 79.5775, 1e-6);
+        near(lumens(Emitter::Disk { radius: 0.1, sides: Sides::One }).nits().unwrap().0, 10_132.1, 1e-5);
+        near(lumens(Emitter::Disk { radius: 0.1, sides: Sides::Two }).nits().unwrap().0, 10_132.1 / 2.0, 1e-5);
+        let tube = Emitter::Tube { radius: 0.02, length: 1.2 };
+        near(lumens(tube).nits().unwrap().0, 1000.0 / (PI * (TAU * 0.02 * 1.2 + 4.0 * PI * 0.0004)), 1e-12);
+    }
+
+    #[test]
+    fn the_sun() {
+        near(cone_solid_angle(SUN_ANGULAR_RADIUS).0, 6.8018e-5, 1e-5);
+        let sun = PhysicalLight::new(Emitter::SUN, LightStrength::Lux(Lux(100_000.0))).unwrap();
+        near(sun.nits().unwrap().0, 1.4702e9, 2e-5);
+        assert_eq!(sun.lux(1.0), Lux(100_000.0));
+        assert_eq!((sun.lumens(), sun.candela()), (None, None));
+        let by_nits = PhysicalLight::new(Emitter::SUN, LightStrength::Nits(sun.nits().unwrap())).unwrap();
+        near(by_nits.lux(123.0).0, 100_000.0, 1e-12);
+        // Projected solid angle by quadrature: a big sun, where the plain one is off by 0.8 %.
+        let big = Emitter::Sun { angular_radius: 10.0_f64.to_radians() };
+        let disk = |t: f64| if t < 10.0_f64.to_radians() { t.cos() } else { 0.0 };
+        near(big.projected_solid_angle().unwrap().0, flux_per_candela_of(disk, 180_000).0, 1e-4);
+    }
+
+    #[test]
+    fn flux_integrals() {
+        let emitters = [
+            Emitter::Point,
+            spot(10.0, SpotFlux::Exact),
+            spot(90.0, SpotFlux::ApexCone),
+            soft(0.0, 45.0),
+            soft(20.0, 30.0),
+            soft(44.9, 45.0),
+            soft(60.0, 120.0),
+            Emitter::Sphere { radius: 0.3 },
+            Emitter::Disk { radius: 0.2, sides: Sides::One },
+            Emitter::Disk { radius: 0.2, sides: Sides::Two },
+            Emitter::Rectangle { width: 2.0, height: 0.5, sides: Sides::One },
+            Emitter::Rectangle { width: 2.0, height: 0.5, sides: Sides::Two },
+            Emitter::Tube { radius: 0.02, length: 1.2 },
+            Emitter::Tube { radius: 0.5, length: 0.1 },
+        ];
+        for emitter in emitters {
+            let light = lumens(emitter);
+            let peak = light.candela().unwrap().0;
+            let integral = flux_per_candela_of(|theta| emitter.relative_intensity(theta.cos()).unwrap(), 20_000);
+            near(peak * integral.0, 1000.0, 0.005);
+        }
+        // And one with a smooth edge by the closed form to many digits.
+        let cone = Cone::new(0.3, 0.7).unwrap();
+        near(cone.flux_per_candela().0, flux_per_candela_of(|t| cone.falloff(t.cos()), 400_000).0, 1e-8);
+    }
+
+    #[test]
+    fn the_cone_keeps_what_was_written() {
+        let by_lumens = lumens(soft(10.0, 20.0)).with_emitter(soft(20.0, 40.0)).unwrap();
+        assert_eq!(by_lumens.lumens(), Some(Lumen(1000.0)));
+        assert!(by_lumens.candela().unwrap() < lumens(soft(10.0, 20.0)).candela().unwrap());
+        let written = LightStrength::Candela(Candela(500.0));
+        let by_candela = PhysicalLight::new(soft(10.0, 20.0), written).unwrap();
+        let wider = by_candela.with_emitter(soft(20.0, 40.0)).unwrap();
+        assert_eq!((wider.candela(), wider.authored()), (Some(Candela(500.0)), written));
+        assert!(wider.lumens().unwrap() > by_candela.lumens().unwrap());
+    }
+
+    #[test]
+    fn units_agree_with_each_other() {
+        for emitter in [
+            Emitter::Sphere { radius: 0.05 },
+            Emitter::Disk { radius: 0.3, sides: Sides::Two },
+            Emitter::Rectangle { width: 1.2, height: 0.3, sides: Sides::One },
+            Emitter::Tube { radius: 0.02, length: 1.2 },
+        ] {
+            let light = lumens(emitter);
+            for strength in [
+                LightStrength::Candela(light.candela().unwrap()),
+                LightStrength::Nits(light.nits().unwrap()),
+                LightStrength::Ev(light.ev100().unwrap()),
+            ] {
+                let same = PhysicalLight::new(emitter, strength).unwrap();
+                near(same.lumens().unwrap().0, 1000.0, 1e-12);
+                near(same.nits().unwrap().0, light.nits().unwrap().0, 1e-12);
+                near(same.ev100().unwrap().0, light.ev100().unwrap().0, 1e-12);
+            }
+        }
+        near(ev100_to_luminance(Ev100(15.0)).0, 4096.0, 1e-12);
+        assert_eq!(luminance_to_ev100(Nit(0.0)), None);
+    }
+
+    #[test]
+    fn falloff() {
+        let windowed = |d: f64| window_karis(d, 10.0) * inverse_square(d, 0.01);
+        near(windowed(5.0), 0.035_156_25, 1e-12);
+        near(windowed(9.0), 0.001_460_09, 5e-6);
+        near(windowed(1.0), 0.999_80, 1e-5);
+        assert_eq!((window_karis(10.0, 10.0), window_karis(11.0, 10.0), window_karis(1.0, 0.0)), (0.0, 0.0, 0.0));
+        assert_eq!(window_gltf(5.0, f64::INFINITY), 1.0);
+        near(window_gltf(5.0, 10.0), 0.9375, 1e-12);
+        near(inverse_square(0.0, 0.0), 1e4, 1e-12);
+        near(inverse_square(0.05, 0.1), 100.0, 1e-12);
+        near(inverse_square(2.0, 0.1), 0.25, 1e-12);
+    }
+
+    /// Illuminance of a sphere by integrating its luminance over the directions under which it is seen.
+    #[test]
+    fn a_sphere_lights_as_its_centre() {
+        let light = lumens(Emitter::Sphere { radius: 0.5 });
+        for distance in [0.51, 1.0, 3.0] {
+            let half = (0.5_f64 / distance).asin();
+            let seen = flux_per_candela_of(|t| if t < half { t.cos() } else { 0.0 }, 200_000);
+            near(light.nits().unwrap().0 * seen.0, light.lux(distance).0, 1e-4);
+        }
+    }
+
+    #[test]
+    fn impossible_lights_are_refused() {
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(
+                PhysicalLight::new(Emitter::Point, LightStrength::Lumens(Lumen(bad))),
+                Err(LightError::Strength { .. })
+            ));
+            let sphere = Emitter::Sphere { radius: bad };
+            assert!(matches!(
+                PhysicalLight::new(sphere, LightStrength::Lumens(Lumen(1.0))),
+                Err(LightError::Length { what: "radius", .. })
+            ));
+        }
+        let nan_ev = LightStrength::Ev(Ev100(f64::NAN));
+        assert!(matches!(PhysicalLight::new(Emitter::SUN, nan_ev), Err(LightError::Ev(_))));
+        for (inner, outer) in [(0.5, 0.4), (-0.1, 0.4), (0.0, 0.0), (0.1, 4.0), (f64::NAN, 1.0), (0.1, f64::NAN)] {
+            assert!(matches!(Cone::new(inner, outer), Err(LightError::Cone { .. })));
+        }
+        let message = PhysicalLight::new(Emitter::Point, LightStrength::Nits(Nit(1.0))).unwrap_err().to_string();
+        assert!(message.contains("point light") && message.contains("lumens or candela"), "{message}");
+        assert!(PhysicalLight::new(Emitter::SUN, LightStrength::Lumens(Lumen(1.0))).is_err());
+        assert!(PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Lux(Lux(1.0))).is_err());
+        let off = PhysicalLight::new(Emitter::Sphere { radius: 0.1 }, LightStrength::Nits(Nit(0.0))).unwrap();
+        assert_eq!((off.lumens(), off.ev100()), (Some(Lumen(0.0)), None));
+    }
+}
