@@ -1,6 +1,6 @@
 //! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in `$OUT_DIR/shaders.rs`.
 //!
-//! A first line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`.
+//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{env, fmt::Write as _, fs, path::Path, process::exit};
@@ -38,7 +38,7 @@ fn main() {
             _ => continue,
         };
         let source = fs::read_to_string(&path).unwrap();
-        let variants = source.lines().next().and_then(|line| line.strip_prefix("// variants:")).unwrap_or("");
+        let variants = source.lines().find_map(|line| line.strip_prefix("// variants:")).unwrap_or("");
         for variant in std::iter::once(None).chain(variants.split_whitespace().map(Some)) {
             let full = variant.map_or_else(|| name.clone(), |v| format!("{name}+{v}"));
             let spirv = compile(&compiler, &source, kind, &path, variant);

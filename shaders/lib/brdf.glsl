@@ -1,0 +1,63 @@
+// The metallic/roughness BRDF of glTF 2.0 (Appendix B): (1-m) (F_d D V + (1-F_d) base/pi) + m F_m D V.
+#ifndef LIB_BRDF
+#define LIB_BRDF
+
+const float PI = 3.14159265358979;
+
+// Below this alpha a highlight of a point-like source is narrower than a pixel ever is.
+const float MIN_ALPHA = 0.002;
+const float DIELECTRIC_F0 = 0.04;
+
+struct Surface {
+    vec3 position;     // relative to the camera
+    vec3 normal;       // unit, shading
+    vec3 view;         // unit, towards the camera
+    vec3 base_color;
+    float metallic;
+    float alpha;       // roughness^2, at least MIN_ALPHA
+};
+
+// Distribution of normals (1/sr). Walter et al. 2007, equation 33, in a form that keeps its precision near n.h = 1:
+// 1 - (n.h)^2 = |n x h|^2.
+float d_ggx(vec3 n, vec3 h, float nh, float alpha) {
+    vec3 c = cross(n, h);
+    float a = nh * alpha;
+    float k = alpha / (dot(c, c) + a * a);
+    return k * k / PI;
+}
+
+// G2 / (4 n.l n.v), height-correlated Smith. Heitz 2014, equation 99.
+float v_smith(float nl, float nv, float alpha) {
+    float a2 = alpha * alpha;
+    float gv = nl * sqrt(nv * nv * (1.0 - a2) + a2);
+    float gl = nv * sqrt(nl * nl * (1.0 - a2) + a2);
+    return 0.5 / max(gv + gl, 1e-12);
+}
+
+// Fresnel reflectance with F90 = 1. Schlick 1994, equation 15.
+float schlick_weight(float vh) {
+    float x = clamp(1.0 - vh, 0.0, 1.0);
+    float x2 = x * x;
+    return x2 * x2 * x;
+}
+
+// Reflected radiance per irradiance on a plane facing the light, with the cosine: diffuse and specular apart (1/sr).
+void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {
+    diffuse = vec3(0.0);
+    specular = vec3(0.0);
+    float nl = dot(s.normal, l);
+    if (nl <= 0.0) {
+        return;
+    }
+    vec3 h = normalize(l + s.view);
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float nh = clamp(dot(s.normal, h), 0.0, 1.0);
+    float w = schlick_weight(clamp(dot(s.view, h), 0.0, 1.0));
+    float fd = mix(DIELECTRIC_F0, 1.0, w);
+    vec3 fm = mix(s.base_color, vec3(1.0), w);
+    float dv = d_ggx(s.normal, h, nh, s.alpha) * v_smith(nl, nv, s.alpha);
+    diffuse = (1.0 - s.metallic) * (1.0 - fd) / PI * nl * s.base_color;
+    specular = dv * nl * mix(vec3(fd), fm, s.metallic);
+}
+
+#endif

@@ -1,0 +1,34 @@
+// Reading a surface back from the G-buffer. The including shader declares `frame`.
+#ifndef LIB_GBUFFER
+#define LIB_GBUFFER
+#extension GL_EXT_samplerless_texture_functions : require
+
+layout(set = 0, binding = 1) uniform texture2D depth_image;
+layout(set = 0, binding = 2) uniform utexture2D surface_image;
+layout(set = 0, binding = 3) uniform utexture2D normal_image;
+
+// Camera-relative position of a pixel's centre at this depth.
+vec3 position_at(ivec2 pixel, float depth) {
+    vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
+    vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
+    return p.xyz / p.w;
+}
+
+// Unit vector towards the camera.
+vec3 view_at(vec3 position) {
+    return frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(position);
+}
+
+bool load_surface(ivec2 pixel, float depth, out Surface s) {
+    float roughness;
+    float occlusion;
+    bool unlit;
+    unpack_surface(texelFetch(surface_image, pixel, 0).xy, s.base_color, s.metallic, roughness, occlusion, unlit);
+    s.position = position_at(pixel, depth);
+    s.normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+    s.view = view_at(s.position);
+    s.alpha = max(roughness * roughness, MIN_ALPHA);
+    return !unlit;
+}
+
+#endif

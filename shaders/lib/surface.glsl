@@ -1,0 +1,49 @@
+// What a fragment of the scene is made of: material factors times textures. Included by the passes that draw geometry.
+#ifndef LIB_SURFACE
+#define LIB_SURFACE
+
+layout(set = 0, binding = 2, scalar) readonly buffer material_block { Material materials[]; };
+
+layout(set = 1, binding = 0) uniform sampler2D base_color_texture;
+layout(set = 1, binding = 1) uniform sampler2D metallic_roughness_texture;
+layout(set = 1, binding = 2) uniform sampler2D normal_texture;
+layout(set = 1, binding = 3) uniform sampler2D occlusion_texture;
+layout(set = 1, binding = 4) uniform sampler2D emissive_texture;
+
+layout(push_constant, scalar) uniform draw_block { uint material_index; };
+
+layout(location = 0) in vec3 in_position;
+layout(location = 1) in vec3 in_normal;
+layout(location = 2) in vec4 in_tangent;
+layout(location = 3) in vec4 in_uv;
+layout(location = 4) in vec4 in_color;
+
+vec2 texture_uv(uint slot) {
+    vec4 row0 = materials[material_index].uv_rows[slot * 2];
+    vec4 row1 = materials[material_index].uv_rows[slot * 2 + 1];
+    vec3 uv = vec3(row0.w == 0.0 ? in_uv.xy : in_uv.zw, 1.0);
+    return vec2(dot(row0.xyz, uv), dot(row1.xyz, uv));
+}
+
+vec4 fragment_base_color() {
+    return materials[material_index].base_color * in_color * texture(base_color_texture, texture_uv(0));
+}
+
+// Shading normal: glTF 2.0 section 3.9.3, the texture's xy scaled; back faces see the opposite side.
+vec3 fragment_normal(uint flags) {
+    float side = gl_FrontFacing ? 1.0 : -1.0;
+    float l2 = dot(in_normal, in_normal);
+    vec3 n = l2 > 0.0 ? in_normal * inversesqrt(l2) : vec3(0.0, 1.0, 0.0);
+    if ((flags & MATERIAL_NORMAL_MAP) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
+        vec3 t = normalize(in_tangent.xyz - n * dot(n, in_tangent.xyz));
+        vec3 b = cross(n, t) * in_tangent.w;
+        vec3 m = texture(normal_texture, texture_uv(2)).xyz * 2.0 - 1.0;
+        m.xy *= materials[material_index].normal_scale;
+        vec3 mapped = m.x * t + m.y * b + m.z * n;
+        float k = dot(mapped, mapped);
+        n = k > 1e-12 ? mapped * inversesqrt(k) : n;
+    }
+    return n * side;
+}
+
+#endif

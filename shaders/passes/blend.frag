@@ -1,0 +1,58 @@
+#version 460
+// variants: SPLIT
+// Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
+// evaluated: the tile lists know only opaque depths.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+#include "lib/lights.glsl"
+#include "lib/surface.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
+
+layout(location = 0) out vec4 out_light;
+#ifdef SPLIT
+layout(location = 1) out vec4 out_diffuse;
+layout(location = 2) out vec4 out_specular;
+layout(location = 3) out vec4 out_emission;
+#endif
+
+void main() {
+    vec4 base = fragment_base_color();
+    float opacity = clamp(base.a, 0.0, 1.0);
+    uint flags = materials[material_index].flags;
+    vec4 metallic_roughness = texture(metallic_roughness_texture, texture_uv(1));
+    Surface s;
+    s.position = in_position;
+    s.normal = fragment_normal(flags);
+    s.view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(in_position);
+    s.base_color = clamp(base.rgb, 0.0, 1.0);
+    s.metallic = clamp(materials[material_index].metallic * metallic_roughness.b, 0.0, 1.0);
+    float roughness = clamp(materials[material_index].roughness * metallic_roughness.g, 0.0, 1.0);
+    s.alpha = max(roughness * roughness, MIN_ALPHA);
+    vec3 emission = materials[material_index].emission.rgb * texture(emissive_texture, texture_uv(4)).rgb * frame.pre_exposure;
+    vec3 diffuse = vec3(0.0);
+    vec3 specular = vec3(0.0);
+    if ((flags & MATERIAL_UNLIT) != 0u) {
+        emission = base.rgb;
+    } else {
+        vec3 d, r, l;
+        for (uint i = 0u; i < frame.light_count; ++i) {
+            vec3 e = light_illuminance(lights[i], i < frame.directional_count, s.position, l);
+            evaluate_brdf(s, l, d, r);
+            diffuse += e * d;
+            specular += e * r;
+        }
+    }
+    diffuse *= frame.pre_exposure * opacity;
+    specular *= frame.pre_exposure * opacity;
+    emission *= opacity;
+    out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+#ifdef SPLIT
+    out_diffuse = vec4(to_half_range(diffuse), opacity);
+    out_specular = vec4(to_half_range(specular), opacity);
+    out_emission = vec4(to_half_range(emission), opacity);
+#endif
+}

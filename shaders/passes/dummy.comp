@@ -1,3 +1,0 @@
-#version 460
-layout(local_size_x=1) in;
-void main(){}

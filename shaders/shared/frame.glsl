@@ -1,0 +1,58 @@
+// Structs that the host fills (src/passes/shared.rs); a test compares every offset.
+#ifndef SHARED_FRAME
+#define SHARED_FRAME
+#extension GL_EXT_scalar_block_layout : require
+
+// Positions are relative to the camera, in world axes: exact near the camera however far it is from the origin.
+struct FrameConstants {
+    mat4 view_projection;      // to clip space, reversed depth: 1 near, 0 far
+    mat4 inverse_projection;   // from clip space back
+    vec4 forward;              // unit, where the camera looks; w = 1 for a parallel projection
+    uvec2 size;                // pixels
+    uvec2 tiles;               // light list tiles
+    float pre_exposure;        // factor from nits to what buffers store
+    uint directional_count;    // lights [0, this) are directional
+    uint light_count;          // all lights
+    uint list_capacity;        // light list entries a tile
+    float cull_bound;          // greatest sum of what dropped lights could add, of white; 0 drops none
+    float merge_bound;         // greatest estimated error of merged far lights, of white; 0 merges none
+    uint pad0;
+    uint pad1;
+};
+
+struct Light {
+    vec3 position;             // relative to the camera
+    float inverse_range2;      // 1/range^2 of the file's windowing, 0 for none
+    vec3 intensity;            // candela by channel; lux for directional lights
+    float spot_scale;          // glTF cone: clamp(cos * scale + offset)^2; 0 and 1 for point lights
+    vec3 direction;            // unit, where the light shines to
+    float spot_offset;
+};
+
+struct Instance {
+    mat4 to_world;             // object space to camera-relative world
+    vec4 normal0;              // columns of the inverse transpose of its upper 3x3
+    vec4 normal1;
+    vec4 normal2;              // w = +1 or -1: handedness of the transform
+};
+
+struct Material {
+    vec4 base_color;
+    vec4 emission;             // nits in rgb, alpha cutoff in a
+    float metallic;
+    float roughness;
+    float normal_scale;
+    float occlusion_strength;
+    uint flags;
+    uint pad0;
+    uint pad1;
+    uint pad2;
+    vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
+};
+
+const uint MATERIAL_MASK = 1u;
+const uint MATERIAL_UNLIT = 2u;
+const uint MATERIAL_NORMAL_MAP = 4u;
+const uint MATERIAL_DOUBLE_SIDED = 8u;
+
+#endif

@@ -1,0 +1,517 @@
+//! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
+
+use std::{collections::HashMap, sync::Arc};
+
+use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
+
+use super::{mips, shared, view::View};
+use crate::{
+    gpu::{
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo,
+        upload::Uploader, vk,
+    },
+    scene::{self, AlphaMode, LightKind, Scene, TextureRef, Wrap},
+};
+
+/// A vertex as the pipelines read it.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Vertex {
+    position: Vec3,
+    normal: [i16; 4],
+    tangent: [i16; 4],
+    uv0: Vec2,
+    uv1: Vec2,
+    color: [f32; 4],
+}
+
+/// Bytes of a vertex.
+pub const VERTEX_STRIDE: u32 = size_of::<Vertex>() as u32;
+
+/// Location, format and offset of each vertex attribute.
+#[must_use]
+pub fn vertex_attributes() -> Vec<(u32, vk::Format, u32)> {
+    let offset = |bytes: usize| bytes as u32;
+    vec![
+        (0, vk::Format::R32G32B32_SFLOAT, offset(std::mem::offset_of!(Vertex, position))),
+        (1, vk::Format::R16G16B16A16_SNORM, offset(std::mem::offset_of!(Vertex, normal))),
+        (2, vk::Format::R16G16B16A16_SNORM, offset(std::mem::offset_of!(Vertex, tangent))),
+        (3, vk::Format::R32G32_SFLOAT, offset(std::mem::offset_of!(Vertex, uv0))),
+        (4, vk::Format::R32G32_SFLOAT, offset(std::mem::offset_of!(Vertex, uv1))),
+        (5, vk::Format::R32G32B32A32_SFLOAT, offset(std::mem::offset_of!(Vertex, color))),
+    ]
+}
+
+/// How a draw's pixels reach the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// G-buffer.
+    Opaque,
+    /// G-buffer, alpha-tested.
+    Mask,
+    /// Over the lit picture.
+    Blend,
+}
+
+/// A primitive with all places where it stands.
+struct Group {
+    first_index: u32,
+    index_count: u32,
+    vertex_offset: i32,
+    material: u32,
+    layer: Layer,
+    double_sided: bool,
+    center: Vec3,
+    radius: f32,
+    places: Vec<DMat4>,
+}
+
+/// One draw call.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// Added to each index.
+    pub vertex_offset: i32,
+    /// Into the frame's instances.
+    pub first_instance: u32,
+    /// How many.
+    pub instance_count: u32,
+    /// Into the scene's materials.
+    pub material: u32,
+    /// Both sides are drawn.
+    pub double_sided: bool,
+    /// The transform mirrors, so that the front winds the other way.
+    pub mirrored: bool,
+    /// Where its pixels go.
+    pub layer: Layer,
+}
+
+/// What a view sees of a scene.
+pub struct Visible {
+    /// Draw calls: opaque ones grouped, blended ones from back to front.
+    pub draws: Vec<Draw>,
+    /// Instances that the draws refer to.
+    pub instances: Vec<shared::Instance>,
+    /// Instances outside of the view.
+    pub culled: usize,
+}
+
+/// A light in the world.
+#[derive(Clone, Copy, Debug)]
+pub struct WorldLight {
+    /// In the world (m).
+    pub position: DVec3,
+    /// Unit vector along which it shines.
+    pub direction: Vec3,
+    /// As the shader sees it, but for the position.
+    pub shader: shared::Light,
+    /// From infinitely far.
+    pub directional: bool,
+}
+
+/// A scene on the device.
+pub struct GpuScene {
+    /// All vertices.
+    pub vertices: Arc<Buffer>,
+    /// All indices.
+    pub indices: Arc<Buffer>,
+    /// All materials.
+    pub materials: Arc<Buffer>,
+    /// One set of textures a material.
+    pub textures: Arc<TextureSet>,
+    /// Directional lights first.
+    pub lights: Vec<WorldLight>,
+    groups: Vec<Group>,
+}
+
+impl GpuScene {
+    /// Uploads a scene. `pipeline` is one that draws scene geometry; its set 1 gives the textures' layout.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn new(gpu: &Gpu, scene: &Scene, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+        let mut uploader = Uploader::new(gpu)?;
+        let default_material = scene.materials.len();
+        let materials: Vec<scene::Material> =
+            scene.materials.iter().cloned().chain([scene::Material::default()]).collect();
+        let (vertices, indices, groups) = upload_geometry(gpu, &mut uploader, scene, &materials, default_material)?;
+        let has_tangents = materials_with_tangents(scene);
+        let packed: Vec<shared::Material> = materials
+            .iter()
+            .enumerate()
+            .map(|(index, material)| pack_material(material, has_tangents.get(index).copied().unwrap_or(false)))
+            .collect();
+        let material_buffer =
+            Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
+        uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
+        let textures = upload_textures(gpu, &mut uploader, scene, &materials, pipeline)?;
+        uploader.finish()?;
+        Ok(Self { vertices, indices, materials: material_buffer, textures, lights: world_lights(scene), groups })
+    }
+
+    /// What this view sees, and in which order it is drawn.
+    #[must_use]
+    pub fn visible(&self, view: &View) -> Visible {
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
+        let mut blended: Vec<(f32, Draw)> = Vec::new();
+        for group in &self.groups {
+            for mirrored in [false, true] {
+                let first = visible.instances.len() as u32;
+                let draw = |first_instance, instance_count| Draw {
+                    first_index: group.first_index,
+                    index_count: group.index_count,
+                    vertex_offset: group.vertex_offset,
+                    first_instance,
+                    instance_count,
+                    material: group.material,
+                    double_sided: group.double_sided,
+                    mirrored,
+                    layer: group.layer,
+                };
+                for place in &group.places {
+                    if (place.determinant() < 0.0) != mirrored {
+                        continue;
+                    }
+                    let (instance, scale) = place_instance(place, view.position);
+                    let center = instance.to_world.transform_point3(group.center);
+                    if !view.may_see(center, group.radius * scale) {
+                        visible.culled += 1;
+                        continue;
+                    }
+                    if group.layer == Layer::Blend {
+                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                    }
+                    visible.instances.push(instance);
+                }
+                let count = visible.instances.len() as u32 - first;
+                if count > 0 && group.layer != Layer::Blend {
+                    visible.draws.push(draw(first, count));
+                }
+            }
+        }
+        visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
+        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
+        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        visible
+    }
+
+    /// The lights relative to the camera, directional ones first.
+    #[must_use]
+    pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
+        self.lights
+            .iter()
+            .map(|light| shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader })
+            .collect()
+    }
+
+    /// How many lights are directional.
+    #[must_use]
+    pub fn directional_count(&self) -> u32 {
+        self.lights.iter().filter(|light| light.directional).count() as u32
+    }
+
+    /// Whether anything is alpha-blended.
+    #[must_use]
+    pub fn has_blended(&self) -> bool {
+        self.groups.iter().any(|group| group.layer == Layer::Blend)
+    }
+}
+
+fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
+    let mut relative = *place;
+    relative.w_axis -= camera.extend(0.0);
+    let to_world = relative.as_mat4();
+    let linear = glam::DMat3::from_mat4(*place);
+    // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
+    let cofactor = glam::DMat3::from_cols(
+        linear.y_axis.cross(linear.z_axis),
+        linear.z_axis.cross(linear.x_axis),
+        linear.x_axis.cross(linear.y_axis),
+    );
+    let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
+    let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
+    let normal = cofactor * (sign / largest.max(1e-300));
+    let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
+    // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
+    let scale = (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
+    let instance = shared::Instance {
+        to_world,
+        normal0: column(normal.x_axis, 0.0),
+        normal1: column(normal.y_axis, 0.0),
+        normal2: column(normal.z_axis, sign),
+    };
+    (instance, scale as f32)
+}
+
+/// Every light that is shown, as the shader sees it (KHR_lights_punctual): directional ones first.
+#[must_use]
+pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
+    let mut lights: Vec<WorldLight> = Vec::new();
+    for placed in scene.walk() {
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        let direction = (-placed.world.z_axis.truncate()).normalize_or(DVec3::NEG_Z).as_vec3();
+        let position = placed.world.w_axis.truncate();
+        let (strength, directional, scale, offset) = match light.kind {
+            LightKind::Directional { illuminance } => (illuminance.get(), true, 0.0, 1.0),
+            LightKind::Point { intensity } => (intensity.get(), false, 0.0, 1.0),
+            LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
+                // KHR_lights_punctual: lightAngleScale and lightAngleOffset.
+                let (inner, outer) = (f64::from(inner_half_angle).cos(), f64::from(outer_half_angle).cos());
+                let scale = 1.0 / (inner - outer).max(0.001);
+                (intensity.get(), false, scale, -outer * scale)
+            }
+        };
+        lights.push(WorldLight {
+            position,
+            direction,
+            directional,
+            shader: shared::Light {
+                position: Vec3::ZERO,
+                inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
+                intensity: light.color * strength as f32,
+                spot_scale: scale as f32,
+                direction,
+                spot_offset: offset as f32,
+            },
+        });
+    }
+    lights.sort_by_key(|light| !light.directional);
+    lights
+}
+
+type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>);
+
+fn upload_geometry(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+) -> GpuResult<Geometry> {
+    let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
+    for placed in scene.walk() {
+        if let Some(places) = placed.node.mesh.and_then(|mesh| places.get_mut(mesh)) {
+            places.push(placed.world);
+        }
+    }
+    let shown = || scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty());
+    let vertex_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.positions.len()).sum();
+    let index_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.indices.len()).sum();
+    let vertices =
+        Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
+    let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
+    let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
+    let mut groups = Vec::new();
+    for (mesh, places) in shown() {
+        for primitive in &mesh.primitives {
+            let material = primitive.material.filter(|&m| m < default_material).unwrap_or(default_material);
+            let Some(described) = materials.get(material) else { continue };
+            let (center, radius) = bounding_sphere(&primitive.positions);
+            groups.push(Group {
+                first_index: index_data.len() as u32,
+                index_count: primitive.indices.len() as u32,
+                vertex_offset: vertex_data.len() as i32,
+                material: material as u32,
+                layer: match described.alpha {
+                    AlphaMode::Opaque => Layer::Opaque,
+                    AlphaMode::Mask { .. } => Layer::Mask,
+                    AlphaMode::Blend => Layer::Blend,
+                },
+                double_sided: described.double_sided,
+                center,
+                radius,
+                places: places.clone(),
+            });
+            vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
+            index_data.extend_from_slice(&primitive.indices);
+        }
+    }
+    uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
+    uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;
+    Ok((vertices, indices, groups))
+}
+
+fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
+    let snorm = |v: Vec4| v.to_array().map(|x| (x.clamp(-1.0, 1.0) * 32767.0).round() as i16);
+    let normal = primitive.normals.get(index).copied().unwrap_or(Vec3::Y);
+    let tangent = primitive.tangents.get(index).copied().unwrap_or(Vec4::ZERO);
+    Vertex {
+        position: primitive.positions.get(index).copied().unwrap_or_default(),
+        normal: snorm(normal.extend(0.0)),
+        tangent: snorm(tangent),
+        uv0: primitive.uv0.get(index).copied().unwrap_or_default(),
+        uv1: primitive.uv1.get(index).copied().unwrap_or_default(),
+        color: primitive.colors.get(index).copied().unwrap_or(Vec4::ONE).to_array(),
+    }
+}
+
+fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32) {
+    let (low, high) = positions
+        .iter()
+        .fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| (low.min(p), high.max(p)));
+    let center = if positions.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
+    let radius = positions.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
+    (center, radius)
+}
+
+fn materials_with_tangents(scene: &Scene) -> Vec<bool> {
+    let mut has = vec![false; scene.materials.len()];
+    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        if let Some(slot) = primitive.material.and_then(|material| has.get_mut(material)) {
+            *slot |= !primitive.tangents.is_empty();
+        }
+    }
+    has
+}
+
+fn texture_slots(material: &scene::Material) -> [Option<TextureRef>; 5] {
+    [
+        material.base_color_texture,
+        material.metallic_roughness_texture,
+        material.normal_texture,
+        material.occlusion_texture,
+        material.emissive_texture,
+    ]
+}
+
+fn pack_material(material: &scene::Material, has_tangents: bool) -> shared::Material {
+    let mut uv_rows = [Vec4::ZERO; 10];
+    for (slot, texture) in texture_slots(material).into_iter().enumerate() {
+        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        for (row, values) in transform.iter().enumerate() {
+            uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
+        }
+    }
+    let mut flags = 0;
+    let mut cutoff = 0.0;
+    if let AlphaMode::Mask { cutoff: value } = material.alpha {
+        flags |= shared::MATERIAL_MASK;
+        cutoff = value;
+    }
+    for (on, flag) in [
+        (material.unlit, shared::MATERIAL_UNLIT),
+        (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
+        (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
+    ] {
+        flags |= if on { flag } else { 0 };
+    }
+    shared::Material {
+        base_color: material.base_color,
+        emission: material.emission.extend(cutoff),
+        metallic: material.metallic,
+        roughness: material.roughness,
+        normal_scale: material.normal_scale,
+        occlusion_strength: material.occlusion_strength,
+        flags,
+        uv_rows,
+        ..Default::default()
+    }
+}
+
+const SLOT_NAMES: [&str; 5] =
+    ["base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture"];
+
+fn upload_textures(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    scene: &Scene,
+    materials: &[scene::Material],
+    pipeline: &GraphicsPipeline,
+) -> GpuResult<Arc<TextureSet>> {
+    let white = texture_image(gpu, uploader, "white", &[255; 4], 1, 1, false)?;
+    let plain = SamplerInfo {
+        mag: vk::Filter::LINEAR,
+        min: vk::Filter::LINEAR,
+        mip: vk::SamplerMipmapMode::LINEAR,
+        mips: true,
+        wrap_u: vk::SamplerAddressMode::REPEAT,
+        wrap_v: vk::SamplerAddressMode::REPEAT,
+    };
+    // A picture that is used both as colour and as data is uploaded twice.
+    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
+    for material in materials {
+        let mut list = Vec::new();
+        for (slot, reference) in texture_slots(material).into_iter().enumerate() {
+            let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
+            let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
+            let Some((texture, image)) = picture else {
+                list.push((Arc::clone(&white), plain));
+                continue;
+            };
+            let srgb = matches!(slot, 0 | 4);
+            let key = (texture.image, srgb);
+            let on_device = match uploaded.get(&key) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let made = texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
+                    uploaded.insert(key, Arc::clone(&made));
+                    made
+                }
+            };
+            list.push((on_device, sampler_info(&texture.sampler)));
+        }
+        lists.push(list);
+    }
+    let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
+        .iter()
+        .map(|list| {
+            SLOT_NAMES.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
+        })
+        .collect();
+    TextureSet::new(gpu, "material textures", pipeline, 1, &binds)
+}
+
+fn texture_image(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    name: &str,
+    rgba8: &[u8],
+    width: u32,
+    height: u32,
+    srgb: bool,
+) -> GpuResult<Arc<Image>> {
+    let mut levels = mips::chain(rgba8, width, height, srgb);
+    let (mut width, mut height) = (width, height);
+    // A picture beyond the device's limit starts at a smaller level.
+    let limit = gpu.limits().max_image_dimension2_d;
+    while (width > limit || height > limit) && levels.len() > 1 {
+        levels.remove(0);
+        (width, height) = ((width / 2).max(1), (height / 2).max(1));
+    }
+    let info = ImageInfo {
+        width,
+        height,
+        mips: levels.len() as u32,
+        format: if srgb { vk::Format::R8G8B8A8_SRGB } else { vk::Format::R8G8B8A8_UNORM },
+        usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+    };
+    let image = Image::new(gpu, &format!("texture {name}"), info)?;
+    uploader.texture(&image, &levels)?;
+    Ok(image)
+}
+
+fn sampler_info(sampler: &scene::Sampler) -> SamplerInfo {
+    let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+    let wrap = |wrap| match wrap {
+        Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
+        Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+    SamplerInfo {
+        mag: filter(sampler.mag_linear),
+        min: filter(sampler.min_linear),
+        mip: if sampler.mip_linear == Some(true) {
+            vk::SamplerMipmapMode::LINEAR
+        } else {
+            vk::SamplerMipmapMode::NEAREST
+        },
+        mips: sampler.mip_linear.is_some(),
+        wrap_u: wrap(sampler.wrap_u),
+        wrap_v: wrap(sampler.wrap_v),
+    }
+}

@@ -1,0 +1,110 @@
+//! The structs of `shaders/shared/frame.glsl`; a test compares every offset with what the shaders were compiled to.
+
+use glam::{Mat4, Vec3, Vec4};
+
+use crate::shader_struct;
+
+shader_struct! {
+    /// What is the same for the whole frame. Positions are relative to the camera, in world axes.
+    pub struct FrameConstants {
+        /// To clip space, reversed depth.
+        pub view_projection: Mat4,
+        /// From clip space back.
+        pub inverse_projection: Mat4,
+        /// Where the camera looks; w = 1 for a parallel projection.
+        pub forward: Vec4,
+        /// Pixels.
+        pub size: [u32; 2],
+        /// Light list tiles.
+        pub tiles: [u32; 2],
+        /// Factor from nits to what buffers store.
+        pub pre_exposure: f32,
+        /// The first lights are directional, this many.
+        pub directional_count: u32,
+        /// All lights.
+        pub light_count: u32,
+        /// Light list entries a tile.
+        pub list_capacity: u32,
+        /// Greatest sum of what dropped lights could add, of white; 0 drops none.
+        pub cull_bound: f32,
+        /// Greatest estimated error of merged far lights, of white; 0 merges none.
+        pub merge_bound: f32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+    }
+}
+
+shader_struct! {
+    /// A punctual light.
+    pub struct Light {
+        /// Relative to the camera.
+        pub position: Vec3,
+        /// 1/range^2 of the file's windowing, 0 for none.
+        pub inverse_range2: f32,
+        /// Candela by channel; lux for directional lights.
+        pub intensity: Vec3,
+        /// The cone's scale (0 for point lights).
+        pub spot_scale: f32,
+        /// Where the light shines to.
+        pub direction: Vec3,
+        /// The cone's offset (1 for point lights).
+        pub spot_offset: f32,
+    }
+}
+
+shader_struct! {
+    /// A mesh in its place.
+    pub struct Instance {
+        /// Object space to camera-relative world.
+        pub to_world: Mat4,
+        /// First column of the normals' transform.
+        pub normal0: Vec4,
+        /// Second column.
+        pub normal1: Vec4,
+        /// Third column; w is the transform's handedness.
+        pub normal2: Vec4,
+    }
+}
+
+shader_struct! {
+    /// A material's factors.
+    pub struct Material {
+        /// Linear base colour and opacity.
+        pub base_color: Vec4,
+        /// Nits, and the alpha cutoff.
+        pub emission: Vec4,
+        /// Factor.
+        pub metallic: f32,
+        /// Factor.
+        pub roughness: f32,
+        /// Scale of the normal map's x and y.
+        pub normal_scale: f32,
+        /// 0 to 1.
+        pub occlusion_strength: f32,
+        /// The `MATERIAL_` bits.
+        pub flags: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
+        /// Two rows for each of five textures.
+        pub uv_rows: [Vec4; 10],
+    }
+}
+
+/// All structs that the shaders share, for the layout test.
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] =
+    [FrameConstants::LAYOUT, Light::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+
+/// The material is alpha-tested.
+pub const MATERIAL_MASK: u32 = 1;
+/// No light acts on the material.
+pub const MATERIAL_UNLIT: u32 = 2;
+/// The material has a normal map, and its meshes have tangents.
+pub const MATERIAL_NORMAL_MAP: u32 = 4;
+/// Both sides are seen.
+pub const MATERIAL_DOUBLE_SIDED: u32 = 8;

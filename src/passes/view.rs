@@ -1,0 +1,197 @@
+//! The camera's place and projection as the passes need them.
+
+use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4, vec4};
+
+use crate::scene::Projection;
+
+/// A camera at its place, for a picture of one size.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// In the world (m).
+    pub position: DVec3,
+    /// Camera-relative world to clip space; depth is reversed: 1 at the near plane, 0 at the far one.
+    pub view_projection: Mat4,
+    /// Clip space to camera-relative world.
+    pub inverse: Mat4,
+    /// Unit vector along the line of sight.
+    pub forward: Vec3,
+    /// The projection is parallel.
+    pub parallel: bool,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+}
+
+impl View {
+    /// A camera whose node has this world transform (it looks along -Z, up is +Y).
+    ///
+    /// The picture's height spans the camera's vertical field of view, whatever the aspect that the file names.
+    #[must_use]
+    pub fn new(world: DMat4, projection: &Projection, width: u32, height: u32) -> Self {
+        let position = world.w_axis.truncate();
+        let rotation = orthonormal(world);
+        // World axes to camera axes; the translation is taken out: positions come relative to the camera.
+        let view = Mat4::from_mat3(rotation.transpose().as_mat3());
+        let aspect = f64::from(width) / f64::from(height);
+        let projection_matrix = clip_matrix(projection, aspect);
+        let view_projection = projection_matrix * view;
+        Self {
+            position,
+            view_projection,
+            inverse: view.transpose() * inverse_clip_matrix(projection, aspect),
+            forward: (-rotation.z_axis).as_vec3(),
+            parallel: matches!(projection, Projection::Orthographic { .. }),
+            width,
+            height,
+        }
+    }
+
+    /// Whether a sphere (centre relative to the camera) may be seen. Gribb and Hartmann 2001, "Fast Extraction of
+    /// Viewing Frustum Planes".
+    #[must_use]
+    pub fn may_see(&self, center: Vec3, radius: f32) -> bool {
+        let m = self.view_projection.transpose();
+        let planes = [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis, m.w_axis - m.z_axis];
+        planes.iter().all(|plane| {
+            let normal = plane.truncate();
+            plane.dot(center.extend(1.0)) >= -radius * normal.length()
+        })
+    }
+}
+
+/// The rotation of a camera's node: scale and shear do not act on a camera (glTF 2.0 section 3.10.1).
+fn orthonormal(world: DMat4) -> DMat3 {
+    let z = world.z_axis.truncate().normalize_or(DVec3::Z);
+    let y = world.y_axis.truncate();
+    let x = y.cross(z).normalize_or(z.any_orthonormal_vector());
+    DMat3::from_cols(x, z.cross(x), z)
+}
+
+struct Clip {
+    /// Scales of x and y; y points down in Vulkan's clip space.
+    x: f64,
+    y: f64,
+    /// Depth row: z_clip = a * z + b (z negative in front of the camera).
+    a: f64,
+    b: f64,
+    parallel: bool,
+}
+
+fn clip(projection: &Projection, aspect: f64) -> Clip {
+    match *projection {
+        Projection::Perspective { vertical_fov, near, far, .. } => {
+            let y = 1.0 / (0.5 * f64::from(vertical_fov)).tan();
+            let near = f64::from(near);
+            // depth = z_clip / -z: 1 at the near plane, 0 at the far plane or at infinity.
+            let (a, b) = match far.map(f64::from).filter(|&far| far > near) {
+                Some(far) => (near / (far - near), near * far / (far - near)),
+                None => (0.0, near),
+            };
+            Clip { x: y / aspect, y: -y, a, b, parallel: false }
+        }
+        Projection::Orthographic { half_height, near, far, .. } => {
+            let y = 1.0 / f64::from(half_height);
+            let (near, far) = (f64::from(near), f64::from(far));
+            let depth = (far - near).max(1e-6);
+            Clip { x: y / aspect, y: -y, a: 1.0 / depth, b: far / depth, parallel: true }
+        }
+    }
+}
+
+/// Camera space to clip space, reversed depth. Reed 2015, "Depth Precision Visualized": reversed float depth keeps
+/// nearly constant relative precision.
+fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
+    let Clip { x, y, a, b, parallel } = clip(projection, aspect);
+    let (x, y, a, b) = (x as f32, y as f32, a as f32, b as f32);
+    let (w_from_z, w) = if parallel { (0.0, 1.0) } else { (-1.0, 0.0) };
+    Mat4::from_cols(
+        vec4(x, 0.0, 0.0, 0.0),
+        vec4(0.0, y, 0.0, 0.0),
+        vec4(0.0, 0.0, a, w_from_z),
+        vec4(0.0, 0.0, b, w),
+    )
+}
+
+/// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of millimetres.
+fn inverse_clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
+    let Clip { x, y, a, b, parallel } = clip(projection, aspect);
+    let (ix, iy) = ((1.0 / x) as f32, (1.0 / y) as f32);
+    if parallel {
+        // depth = a z + b
+        Mat4::from_cols(
+            vec4(ix, 0.0, 0.0, 0.0),
+            vec4(0.0, iy, 0.0, 0.0),
+            vec4(0.0, 0.0, (1.0 / a) as f32, 0.0),
+            vec4(0.0, 0.0, (-b / a) as f32, 1.0),
+        )
+    } else {
+        // With z = -1 the point on the ray; w = (depth + a) / b is 1 / -z.
+        Mat4::from_cols(
+            vec4(ix, 0.0, 0.0, 0.0),
+            vec4(0.0, iy, 0.0, 0.0),
+            Vec4::new(0.0, 0.0, 0.0, (1.0 / b) as f32),
+            Vec4::new(0.0, 0.0, -1.0, (a / b) as f32),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DQuat, vec3};
+
+    fn perspective(far: Option<f32>) -> Projection {
+        Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.1, far }
+    }
+
+    #[test]
+    fn depth_is_one_near_and_zero_far() {
+        let view = View::new(DMat4::IDENTITY, &perspective(Some(100.0)), 200, 100);
+        let depth = |z: f32| {
+            let c = view.view_projection * vec4(0.0, 0.0, z, 1.0);
+            c.z / c.w
+        };
+        assert!((depth(-0.1) - 1.0).abs() < 1e-6);
+        assert!(depth(-100.0).abs() < 1e-6);
+        assert!(depth(-1.0) > depth(-2.0));
+    }
+
+    #[test]
+    fn up_is_up_and_right_is_right() {
+        let world = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3), DVec3::new(5.0, 1.0, -2.0));
+        let view = View::new(world, &perspective(None), 200, 100);
+        let at = |local: DVec3| {
+            let c = view.view_projection * (world.transform_vector3(local)).as_vec3().extend(1.0);
+            c / c.w
+        };
+        assert!(at(DVec3::new(1.0, 0.0, -5.0)).x > 0.1);
+        assert!(at(DVec3::new(0.0, 1.0, -5.0)).y < -0.1, "clip space y points down");
+    }
+
+    #[test]
+    fn the_inverse_finds_the_point_again() {
+        let world = DMat4::from_rotation_translation(DQuat::from_rotation_x(-0.7), DVec3::new(0.0, 3.0, 0.0));
+        let parallel = Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
+        for projection in [perspective(None), perspective(Some(20.0)), parallel] {
+            let view = View::new(world, &projection, 160, 90);
+            for local in [vec3(0.2, 0.1, -0.5), vec3(-3.0, 1.5, -10.0), vec3(0.5, -0.5, -19.0)] {
+                let p = world.transform_vector3(local.as_dvec3()).as_vec3();
+                let c = view.view_projection * p.extend(1.0);
+                let back = view.inverse * (c / c.w);
+                let error = (back.truncate() / back.w - p).length();
+                assert!(error < 1e-4 * p.length(), "{projection:?} {local}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn spheres_outside_of_the_view_are_not_seen() {
+        let view = View::new(DMat4::IDENTITY, &perspective(None), 100, 100);
+        assert!(view.may_see(vec3(0.0, 0.0, -5.0), 0.1));
+        assert!(view.may_see(vec3(0.0, 0.0, 1.0), 2.0));
+        assert!(!view.may_see(vec3(0.0, 0.0, 5.0), 1.0));
+        assert!(!view.may_see(vec3(50.0, 0.0, -5.0), 1.0));
+        assert!(view.may_see(vec3(50.0, 0.0, -5.0), 60.0));
+    }
+}
