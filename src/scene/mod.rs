@@ -2,5 +2,6 @@
 pub mod build;
 pub mod model;
 pub mod procedural;
+pub mod write_glb;
 
 pub use model::*;
