@@ -2,5 +2,7 @@
 pub mod meter;
 pub mod random;
 pub mod shapes;
+pub mod still_life;
 pub mod textures;
 
+pub use still_life::still_life;
