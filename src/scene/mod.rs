@@ -1,4 +1,7 @@
 //! The scene model and the import of files: the only room that reads untrusted bytes.
+pub mod build;
 pub mod model;
+pub mod procedural;
+pub mod write_glb;
 
 pub use model::*;

@@ -1,0 +1,129 @@
+//! Geometry to the G-buffer: depth, surface, normal, emission. 24 bytes a pixel (docs/gbuffer.md says why).
+
+use std::sync::Arc;
+
+use super::{FrameData, GpuScene, scene_data};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
+    graph::{Graph, ImageHandle},
+};
+
+/// Depth, 1 near and 0 far.
+pub const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
+/// Base colour, metallic, roughness, occlusion (`shaders/lib/packing.glsl`).
+pub const SURFACE: vk::Format = vk::Format::R32G32_UINT;
+/// Octahedral normal.
+pub const NORMAL: vk::Format = vk::Format::R32_UINT;
+/// Light: emission and all that is lit, pre-exposed.
+pub const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+
+/// The G-buffer's images.
+#[derive(Clone, Copy)]
+pub struct Gbuffer {
+    /// Depth.
+    pub depth: ImageHandle,
+    /// Surface.
+    pub surface: ImageHandle,
+    /// Normal.
+    pub normal: ImageHandle,
+    /// Emission.
+    pub emission: ImageHandle,
+}
+
+/// The pipelines.
+pub struct GbufferPass {
+    /// Without alpha test; its set 1 is the layout of material textures.
+    pub opaque: Arc<GraphicsPipeline>,
+    mask: Arc<GraphicsPipeline>,
+}
+
+/// What pipelines that draw the scene's geometry have in common.
+#[must_use]
+pub fn geometry_state(colors: Vec<(vk::Format, bool)>, depth_write: bool) -> GraphicsState {
+    GraphicsState {
+        vertex_stride: scene_data::VERTEX_STRIDE,
+        attributes: scene_data::vertex_attributes(),
+        colors,
+        depth: Some((DEPTH, depth_write, vk::CompareOp::GREATER)),
+    }
+}
+
+impl GbufferPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
+        let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state);
+        Ok(Self { opaque: make("gbuffer", "gbuffer.frag")?, mask: make("gbuffer mask", "gbuffer.frag+MASK")? })
+    }
+
+    /// Declares the pass.
+    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> Gbuffer {
+        let [width, height] = data.values.size;
+        let out = Gbuffer {
+            depth: g.image("depth", width, height, DEPTH),
+            surface: g.image("gbuffer surface", width, height, SURFACE),
+            normal: g.image("gbuffer normal", width, height, NORMAL),
+            emission: g.image("gbuffer emission", width, height, LIGHT),
+        };
+        g.pass("gbuffer")
+            .depth_cleared(out.depth)
+            .color_cleared(out.surface, [0.0; 4])
+            .color_cleared(out.normal, [0.0; 4])
+            .color_cleared(out.emission, [0.0; 4])
+            .record(move |cx| {
+                let pipelines = [(scene_data::Layer::Opaque, &self.opaque), (scene_data::Layer::Mask, &self.mask)];
+                for (layer, pipeline) in pipelines {
+                    draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
+                }
+                Ok(())
+            });
+        out
+    }
+}
+
+/// Draws all of a layer with a pipeline; `extra` are bindings beyond those that geometry always has.
+///
+/// # Errors
+/// Bindings that do not fit the pipeline.
+pub fn draw_layer(
+    rec: &mut Recorder<'_>,
+    scene: &GpuScene,
+    data: &FrameData,
+    layer: scene_data::Layer,
+    pipeline: &Arc<GraphicsPipeline>,
+    extra: &[(&str, Bind<'_>)],
+) -> GpuResult<()> {
+    let mut draws = data.visible.draws.iter().filter(|draw| draw.layer == layer).peekable();
+    if draws.peek().is_none() {
+        return Ok(());
+    }
+    let mut binds = vec![
+        data.uniform(),
+        ("instance_block", Bind::Storage(&data.instances)),
+        ("material_block", Bind::Storage(&scene.materials)),
+    ];
+    binds.extend_from_slice(extra);
+    rec.bind_graphics(pipeline, &binds)?;
+    rec.bind_geometry(&scene.vertices, &scene.indices);
+    rec.keep(Arc::clone(&scene.textures) as _);
+    let mut material = None;
+    for draw in draws {
+        if material != Some(draw.material) {
+            material = Some(draw.material);
+            rec.bind_texture_set(pipeline, &scene.textures, draw.material as usize);
+            rec.push_graphics(pipeline, &draw.material);
+        }
+        rec.set_culling(!draw.double_sided, draw.mirrored);
+        rec.draw_indexed(
+            draw.first_index,
+            draw.index_count,
+            draw.vertex_offset,
+            draw.first_instance,
+            draw.instance_count,
+        );
+    }
+    Ok(())
+}

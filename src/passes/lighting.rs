@@ -1,0 +1,95 @@
+//! Direct light of all listed lamps, with the glTF BRDF, pre-exposed.
+
+use std::sync::Arc;
+
+use super::{
+    FrameData,
+    gbuffer::{Gbuffer, LIGHT},
+    light_lists::LightLists,
+};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// Light that leaves the surfaces towards the camera.
+#[derive(Clone, Copy)]
+pub struct Lit {
+    /// All of it.
+    pub light: ImageHandle,
+    /// Its diffuse and specular parts, where they were asked for.
+    pub split: Option<(ImageHandle, ImageHandle)>,
+}
+
+/// The pipelines.
+pub struct LightingPass {
+    whole: Arc<GraphicsPipeline>,
+    split: Arc<GraphicsPipeline>,
+}
+
+impl LightingPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, fragment: &str, targets: usize| {
+            let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        Ok(Self { whole: make("lighting", "lighting.frag", 1)?, split: make("lighting split", "lighting.frag+SPLIT", 3)? })
+    }
+
+    /// Declares the pass.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        lists: LightLists,
+        split: bool,
+    ) -> Lit {
+        let [width, height] = data.values.size;
+        let light = g.image("light", width, height, LIGHT);
+        let parts = split.then(|| {
+            (g.image("direct diffuse", width, height, LIGHT), g.image("direct specular", width, height, LIGHT))
+        });
+        let mut pass = g
+            .pass("lighting")
+            .uses(gbuffer.depth, Access::FragmentSampled)
+            .uses(gbuffer.surface, Access::FragmentSampled)
+            .uses(gbuffer.normal, Access::FragmentSampled)
+            .uses(gbuffer.emission, Access::FragmentSampled)
+            .uses(lists.counts, Access::FragmentStorageRead)
+            .uses(lists.indices, Access::FragmentStorageRead)
+            .uses(lists.merged, Access::FragmentStorageRead)
+            .color_cleared(light, [0.0; 4]);
+        if let Some((diffuse, specular)) = parts {
+            pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
+        }
+        let pipeline = if split { &self.split } else { &self.whole };
+        pass.record(move |cx| {
+            let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
+            let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
+            let (counts, indices) = (cx.buffer(lists.counts), cx.buffer(lists.indices));
+            let merged = cx.buffer(lists.merged);
+            cx.rec.bind_graphics(
+                pipeline,
+                &[
+                    data.uniform(),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("surface_image", Bind::Sampled(&surface)),
+                    ("normal_image", Bind::Sampled(&normal)),
+                    ("emission_image", Bind::Sampled(&emission)),
+                    ("light_block", Bind::Storage(&data.lights)),
+                    ("count_block", Bind::Storage(&counts)),
+                    ("index_block", Bind::Storage(&indices)),
+                    ("merged_block", Bind::Storage(&merged)),
+                ],
+            )?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        Lit { light, split: parts }
+    }
+}

@@ -1,0 +1,86 @@
+//! The passes: one file each, its shader of the same name in `shaders/passes/`.
+
+pub mod blend;
+pub mod gbuffer;
+pub mod light_lists;
+pub mod lighting;
+pub mod mips;
+pub mod resolve;
+pub mod scene_data;
+pub mod shared;
+pub mod tonemap;
+pub mod view;
+
+use std::sync::Arc;
+
+use crate::gpu::{Bind, Buffer, Gpu, GpuResult};
+
+pub use scene_data::GpuScene;
+pub use view::View;
+
+/// The buffers that every pass of a frame reads: host memory, new for each frame.
+pub struct FrameData {
+    /// `FrameConstants`.
+    pub constants: Arc<Buffer>,
+    /// `Instance`s that are seen.
+    pub instances: Arc<Buffer>,
+    /// `Light`s, directional ones first.
+    pub lights: Arc<Buffer>,
+    /// What is seen.
+    pub visible: scene_data::Visible,
+    /// The constants as written.
+    pub values: shared::FrameConstants,
+}
+
+impl FrameData {
+    fn uniform(&self) -> (&'static str, Bind<'_>) {
+        ("frame_block", Bind::Uniform(&self.constants))
+    }
+}
+
+/// All pipelines.
+pub struct Passes {
+    /// Geometry to the G-buffer.
+    pub gbuffer: gbuffer::GbufferPass,
+    /// Which lamps matter where.
+    pub light_lists: light_lists::LightListsPass,
+    /// Direct light.
+    pub lighting: lighting::LightingPass,
+    /// Alpha-blended surfaces.
+    pub blend: blend::BlendPass,
+    /// G-buffer channels as floats.
+    pub resolve: resolve::ResolvePass,
+    /// To the display.
+    pub tonemap: tonemap::TonemapPass,
+}
+
+impl Passes {
+    /// Makes all pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        // Independent of each other, and slow where the driver compiles for the first time.
+        let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
+            || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
+            || {
+                (
+                    light_lists::LightListsPass::new(gpu),
+                    (
+                        lighting::LightingPass::new(gpu),
+                        (resolve::ResolvePass::new(gpu), tonemap::TonemapPass::new(gpu)),
+                    ),
+                )
+            },
+        );
+        let (gbuffer, blend) = geometry?;
+        Ok(Self {
+            gbuffer,
+            blend,
+            light_lists: light_lists?,
+            lighting: lighting?,
+            resolve: resolve?,
+            tonemap: tonemap?,
+        })
+    }
+}

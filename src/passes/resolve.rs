@@ -1,0 +1,80 @@
+//! A channel of the G-buffer as plain floats, to look at or to save.
+
+use std::sync::Arc;
+
+use super::{FrameData, gbuffer::Gbuffer};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// A channel of the G-buffer; the numbers are the shader's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Channel {
+    /// Linear.
+    BaseColor = 0,
+    /// 0 to 1.
+    Metallic = 1,
+    /// Perceptual, 0 to 1.
+    Roughness = 2,
+    /// Shading normal in world axes.
+    Normal = 3,
+    /// Distance along the line of sight (m).
+    Depth = 4,
+    /// 0 to 1.
+    Occlusion = 5,
+    /// Relative to the camera (m).
+    Position = 6,
+}
+
+/// The pipeline.
+pub struct ResolvePass {
+    pipeline: Arc<GraphicsPipeline>,
+}
+
+impl ResolvePass {
+    /// Makes the pipeline.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state =
+            GraphicsState { colors: vec![(vk::Format::R32G32B32A32_SFLOAT, false)], ..GraphicsState::default() };
+        Ok(Self { pipeline: GraphicsPipeline::new(gpu, "resolve", "fullscreen.vert", "resolve.frag", &state)? })
+    }
+
+    /// Declares the pass; alpha is 1 where there is a surface.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        channel: Channel,
+    ) -> ImageHandle {
+        let [width, height] = data.values.size;
+        let out = g.image(&format!("{channel:?}"), width, height, vk::Format::R32G32B32A32_SFLOAT);
+        g.pass(&format!("resolve {channel:?}"))
+            .uses(gbuffer.depth, Access::FragmentSampled)
+            .uses(gbuffer.surface, Access::FragmentSampled)
+            .uses(gbuffer.normal, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (depth, surface, normal) =
+                    (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
+                cx.rec.bind_graphics(
+                    &self.pipeline,
+                    &[
+                        data.uniform(),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("surface_image", Bind::Sampled(&surface)),
+                        ("normal_image", Bind::Sampled(&normal)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.pipeline, &(channel as u32));
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        out
+    }
+}

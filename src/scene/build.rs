@@ -1,0 +1,540 @@
+//! Scenes made in code: a builder with lamps in lumens, and the check of the scene's invariants.
+
+use std::{f64::consts::PI, sync::Arc};
+
+use glam::{DMat4, DVec3, Vec3};
+
+use crate::{
+    photometry::{Candela, Kelvin, Lumen, Lux},
+    scene::{
+        AlphaMode, Camera, Image, Light, LightKind, Material, Mesh, Node, Primitive, Projection, Sampler, Scene,
+        Texture, TextureRef, procedural::textures::Picture,
+    },
+};
+
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(usize);
+
+        impl $name {
+            /// The index in the scene's list.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0
+            }
+        }
+    };
+}
+
+handle!(
+    /// A material of the builder that made it.
+    MaterialId
+);
+handle!(
+    /// A mesh of the builder that made it.
+    MeshId
+);
+handle!(
+    /// A texture of the builder that made it.
+    TextureId
+);
+handle!(
+    /// A node of the builder that made it.
+    NodeId
+);
+
+/// Which invariant of the scene model is broken, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SceneError {
+    /// An index points past the end of its list.
+    #[error("{place}: index {index} is out of range, there are {count}")]
+    Index {
+        /// The element that holds the index.
+        place: String,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Parents and children do not agree, or a node is its own ancestor.
+    #[error("node {0}: the hierarchy is not a forest here")]
+    Hierarchy(usize),
+    /// A number is infinite or not a number, or outside of what its meaning allows.
+    #[error("{0}: a number is not finite or not within its bounds")]
+    Number(String),
+    /// An attribute is not as long as the positions, or the triangle list is not a multiple of three.
+    #[error("{0}: lengths do not agree")]
+    Length(String),
+    /// A normal or tangent does not have unit length.
+    #[error("{0}: a direction does not have unit length")]
+    Direction(String),
+}
+
+/// The intensity of a lamp that gives `flux` evenly in all directions: over 4 pi sr.
+#[must_use]
+pub fn point_intensity(flux: Lumen) -> Candela {
+    Candela(flux.get() / (4.0 * PI))
+}
+
+/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that KHR_lights_punctual recommends.
+///
+/// Between the half angles `inner` and `outer` (rad) the intensity falls with the square of the cosine's way from
+/// the outer to the inner, so that flux = 2 pi I ((1 - ci) + (ci - co) / 3), `ci` and `co` being the angles' cosines.
+#[must_use]
+pub fn spot_intensity(flux: Lumen, inner: f64, outer: f64) -> Candela {
+    let (inner, outer) = (inner.cos(), outer.cos());
+    Candela(flux.get() / (2.0 * PI * ((1.0 - inner) + (inner - outer) / 3.0)))
+}
+
+/// The linear sRGB colour of a black body, of luminance 1, so that lumens keep their meaning; 1667 to 25000 K.
+///
+/// The locus by the cubics of Kim et al., "Design of advanced color temperature control system for HDTV
+/// applications" (2002). Channels outside of the sRGB gamut are cut at 0 before the luminance is made 1.
+#[must_use]
+pub fn black_body(temperature: Kelvin) -> Vec3 {
+    let t = temperature.get().clamp(1667.0, 25_000.0);
+    let cubic = |a: f64, b: f64, c: f64, d: f64, x: f64| ((a * x + b) * x + c) * x + d;
+    let x = if t < 4000.0 {
+        cubic(-0.266_123_9e9, -0.234_358_9e6, 0.877_695_6e3, 0.179_910, 1.0 / t)
+    } else {
+        cubic(-3.025_846_9e9, 2.107_037_9e6, 0.222_634_7e3, 0.240_390, 1.0 / t)
+    };
+    let y = if t < 2222.0 {
+        cubic(-1.106_381_4, -1.348_110_20, 2.185_558_32, -0.202_196_83, x)
+    } else if t < 4000.0 {
+        cubic(-0.954_947_6, -1.374_185_93, 2.091_370_15, -0.167_488_67, x)
+    } else {
+        cubic(3.081_758_0, -5.873_386_70, 3.751_129_97, -0.370_014_83, x)
+    };
+    let (big_x, big_z) = (x / y, (1.0 - x - y) / y);
+    // XYZ to linear sRGB (IEC 61966-2-1).
+    let rgb = DVec3::new(
+        3.240_97 * big_x - 1.537_383_2 - 0.498_610_8 * big_z,
+        -0.969_243_6 * big_x + 1.875_967_5 + 0.041_555_1 * big_z,
+        0.055_630_1 * big_x - 0.203_977 + 1.056_971_5 * big_z,
+    )
+    .max(DVec3::ZERO);
+    (rgb / luminance(rgb)).as_vec3()
+}
+
+/// The luminance of a linear sRGB colour: the middle row of its matrix to XYZ.
+#[must_use]
+pub fn luminance(rgb: DVec3) -> f64 {
+    rgb.dot(DVec3::new(0.212_639, 0.715_168_7, 0.072_192_3))
+}
+
+/// A non-metal of a linear base colour.
+#[must_use]
+pub fn dielectric(name: &str, rgb: Vec3, roughness: f32) -> Material {
+    Material { name: name.to_owned(), base_color: rgb.extend(1.0), metallic: 0.0, roughness, ..Material::default() }
+}
+
+/// A metal of a linear reflectance at normal incidence.
+#[must_use]
+pub fn metal(name: &str, rgb: Vec3, roughness: f32) -> Material {
+    Material { metallic: 1.0, ..dielectric(name, rgb, roughness) }
+}
+
+/// The pose of a light or a camera that stands at `position` and faces `target` along its -Z.
+#[must_use]
+pub fn facing(position: DVec3, target: DVec3) -> DMat4 {
+    let back = (position - target).normalize_or(DVec3::Z);
+    let up = if back.cross(DVec3::Y).length() < 1e-6 { DVec3::NEG_Z } else { DVec3::Y };
+    let right = up.cross(back).normalize_or(DVec3::X);
+    DMat4::from_cols(right.extend(0.0), back.cross(right).extend(0.0), back.extend(0.0), position.extend(1.0))
+}
+
+/// Builds a scene step by step; `build` checks it.
+#[derive(Clone, Debug, Default)]
+pub struct SceneBuilder {
+    scene: Scene,
+}
+
+impl SceneBuilder {
+    /// An empty scene.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { scene: Scene { name: name.to_owned(), ..Scene::default() } }
+    }
+
+    /// Adds a material.
+    pub fn add_material(&mut self, material: Material) -> MaterialId {
+        self.scene.materials.push(material);
+        MaterialId(self.scene.materials.len() - 1)
+    }
+
+    /// Adds a picture with the way it is sampled.
+    pub fn add_texture(&mut self, name: &str, picture: Picture, sampler: Sampler) -> TextureId {
+        let Picture { width, height, rgba8 } = picture;
+        self.scene.images.push(Image {
+            name: name.to_owned(),
+            width,
+            height,
+            rgba8: Arc::from(rgba8),
+            is_error_pattern: false,
+        });
+        self.scene.textures.push(Texture { image: self.scene.images.len() - 1, sampler });
+        TextureId(self.scene.textures.len() - 1)
+    }
+
+    /// The use of a texture by the texture coordinates 0 without a transform.
+    #[must_use]
+    pub const fn texture_ref(texture: TextureId) -> TextureRef {
+        TextureRef { texture: texture.0, uv_set: 0, transform: TextureRef::IDENTITY }
+    }
+
+    /// Adds a mesh of one primitive.
+    pub fn add_mesh(&mut self, name: &str, primitive: Primitive, material: MaterialId) -> MeshId {
+        self.add_mesh_of(name, vec![(primitive, material)])
+    }
+
+    /// Adds a mesh of several primitives.
+    pub fn add_mesh_of(&mut self, name: &str, parts: Vec<(Primitive, MaterialId)>) -> MeshId {
+        let primitives =
+            parts.into_iter().map(|(part, material)| Primitive { material: Some(material.0), ..part }).collect();
+        self.scene.meshes.push(Mesh { name: name.to_owned(), primitives });
+        MeshId(self.scene.meshes.len() - 1)
+    }
+
+    /// Adds an empty node as a root.
+    pub fn add_node(&mut self, name: &str, local: DMat4) -> NodeId {
+        self.scene.nodes.push(Node { name: name.to_owned(), local, ..Node::default() });
+        let index = self.scene.nodes.len() - 1;
+        self.scene.roots.push(index);
+        NodeId(index)
+    }
+
+    /// Puts a root under a parent. Whatever would break the forest is left to `build` to report.
+    pub fn set_parent(&mut self, child: NodeId, parent: NodeId) {
+        self.scene.roots.retain(|&root| root != child.0);
+        if let Some(node) = self.scene.nodes.get_mut(child.0) {
+            node.parent = Some(parent.0);
+        }
+        if let Some(node) = self.scene.nodes.get_mut(parent.0) {
+            node.children.push(child.0);
+        }
+    }
+
+    /// Shows a mesh.
+    pub fn instance(&mut self, name: &str, mesh: MeshId, transform: DMat4) -> NodeId {
+        let node = self.add_node(name, transform);
+        self.scene.nodes[node.0].mesh = Some(mesh.0);
+        node
+    }
+
+    /// Shows a mesh under a parent.
+    pub fn instance_in(&mut self, parent: NodeId, name: &str, mesh: MeshId, transform: DMat4) -> NodeId {
+        let node = self.instance(name, mesh, transform);
+        self.set_parent(node, parent);
+        node
+    }
+
+    fn light(&mut self, name: &str, color: Vec3, kind: LightKind, pose: DMat4) -> NodeId {
+        self.scene.lights.push(Light { name: name.to_owned(), color, kind, range: None });
+        let node = self.add_node(name, pose);
+        self.scene.nodes[node.0].light = Some(self.scene.lights.len() - 1);
+        node
+    }
+
+    /// A point lamp of a flux; `color` is linear and should have luminance 1 (`black_body`, or white).
+    pub fn point_light_lumens(&mut self, name: &str, flux: Lumen, color: Vec3, position: DVec3) -> NodeId {
+        self.point_light_candela(name, point_intensity(flux), color, position)
+    }
+
+    /// A point lamp of an intensity.
+    pub fn point_light_candela(&mut self, name: &str, intensity: Candela, color: Vec3, position: DVec3) -> NodeId {
+        self.light(name, color, LightKind::Point { intensity }, DMat4::from_translation(position))
+    }
+
+    /// A spot lamp of a flux at `pose` (see `facing`) with the half angles (inner, outer) in rad.
+    pub fn spot_light_lumens(
+        &mut self,
+        name: &str,
+        flux: Lumen,
+        color: Vec3,
+        half_angles: (f64, f64),
+        pose: DMat4,
+    ) -> NodeId {
+        let (inner, outer) = half_angles;
+        let kind = LightKind::Spot {
+            intensity: spot_intensity(flux, inner, outer),
+            inner_half_angle: inner as f32,
+            outer_half_angle: outer as f32,
+        };
+        self.light(name, color, kind, pose)
+    }
+
+    /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces it.
+    pub fn sun(&mut self, name: &str, illuminance: Lux, color: Vec3, direction: DVec3) -> NodeId {
+        self.light(name, color, LightKind::Directional { illuminance }, facing(DVec3::ZERO, direction))
+    }
+
+    /// A perspective camera; the field of view is vertical, in rad.
+    pub fn camera(
+        &mut self,
+        name: &str,
+        position: DVec3,
+        target: DVec3,
+        vertical_fov: f32,
+        aspect: Option<f32>,
+    ) -> NodeId {
+        let projection = Projection::Perspective { vertical_fov, aspect, near: 0.01, far: None };
+        self.scene.cameras.push(Camera { name: name.to_owned(), projection });
+        let node = self.add_node(name, facing(position, target));
+        self.scene.nodes[node.0].camera = Some(self.scene.cameras.len() - 1);
+        node
+    }
+
+    /// The scene.
+    ///
+    /// # Errors
+    /// The first broken invariant of the scene model.
+    pub fn build(self) -> Result<Scene, SceneError> {
+        check(&self.scene)?;
+        Ok(self.scene)
+    }
+}
+
+/// Checks every invariant that `model` promises.
+///
+/// # Errors
+/// The first one that is broken.
+pub fn check(scene: &Scene) -> Result<(), SceneError> {
+    for &root in &scene.roots {
+        in_range(|| "roots".to_owned(), Some(root), scene.nodes.len())?;
+        if scene.nodes[root].parent.is_some() {
+            return Err(SceneError::Hierarchy(root));
+        }
+    }
+    check_nodes(scene)?;
+    for (index, mesh) in scene.meshes.iter().enumerate() {
+        for (part, primitive) in mesh.primitives.iter().enumerate() {
+            check_primitive(scene, primitive, || format!("mesh {index} primitive {part}"))?;
+        }
+    }
+    for (index, material) in scene.materials.iter().enumerate() {
+        check_material(scene, material, || format!("material {index}"))?;
+    }
+    for (index, texture) in scene.textures.iter().enumerate() {
+        in_range(|| format!("texture {index}"), Some(texture.image), scene.images.len())?;
+    }
+    for (index, image) in scene.images.iter().enumerate() {
+        let bytes = image.width as usize * image.height as usize * 4;
+        if bytes == 0 || image.rgba8.len() != bytes {
+            return Err(SceneError::Length(format!("image {index}")));
+        }
+    }
+    for (index, light) in scene.lights.iter().enumerate() {
+        let kind = match light.kind {
+            LightKind::Directional { illuminance } => not_negative(illuminance.get()),
+            LightKind::Point { intensity } => not_negative(intensity.get()),
+            LightKind::Spot { intensity, inner_half_angle: inner, outer_half_angle: outer } => {
+                not_negative(intensity.get()) && (0.0..outer).contains(&inner) && outer <= std::f32::consts::FRAC_PI_2
+            }
+        };
+        let range = light.range.is_none_or(|range| range.is_finite() && range > 0.0);
+        require(kind && range && light.color.is_finite(), || format!("light {index}"))?;
+    }
+    for (index, camera) in scene.cameras.iter().enumerate() {
+        let sound = match camera.projection {
+            Projection::Perspective { vertical_fov, aspect, near, far } => {
+                vertical_fov > 0.0
+                    && vertical_fov < std::f32::consts::PI
+                    && near.is_finite()
+                    && near > 0.0
+                    && aspect.is_none_or(|aspect| aspect.is_finite() && aspect > 0.0)
+                    && far.is_none_or(|far| far.is_finite() && far > near)
+            }
+            Projection::Orthographic { half_width, half_height, near, far } => {
+                [half_width, half_height, near, far].iter().all(|number| number.is_finite())
+                    && half_width != 0.0
+                    && half_height != 0.0
+                    && far > near
+            }
+        };
+        require(sound, || format!("camera {index}"))?;
+    }
+    Ok(())
+}
+
+fn check_nodes(scene: &Scene) -> Result<(), SceneError> {
+    let mut met = vec![false; scene.nodes.len()];
+    for (index, node) in scene.nodes.iter().enumerate() {
+        let place = || format!("node {index}");
+        in_range(place, node.mesh, scene.meshes.len())?;
+        in_range(place, node.light, scene.lights.len())?;
+        in_range(place, node.camera, scene.cameras.len())?;
+        in_range(place, node.parent, scene.nodes.len())?;
+        require(node.local.is_finite() && node.local.row(3) == glam::DVec4::W, place)?;
+        for &child in &node.children {
+            in_range(place, Some(child), scene.nodes.len())?;
+            if scene.nodes[child].parent != Some(index) || met[child] {
+                return Err(SceneError::Hierarchy(child));
+            }
+            met[child] = true;
+        }
+    }
+    // With one parent each, what is not under a parentless node lies on a ring.
+    let mut open: Vec<usize> = (0..scene.nodes.len()).filter(|&index| scene.nodes[index].parent.is_none()).collect();
+    let mut reached = vec![false; scene.nodes.len()];
+    while let Some(index) = open.pop() {
+        reached[index] = true;
+        open.extend(&scene.nodes[index].children);
+    }
+    reached.iter().position(|reached| !reached).map_or(Ok(()), |index| Err(SceneError::Hierarchy(index)))
+}
+
+fn check_primitive(scene: &Scene, part: &Primitive, place: impl Fn() -> String) -> Result<(), SceneError> {
+    let count = part.positions.len();
+    let fits = |length: usize| length == 0 || length == count;
+    let lengths = part.indices.len().is_multiple_of(3)
+        && part.normals.len() == count
+        && [part.tangents.len(), part.uv0.len(), part.uv1.len(), part.colors.len()].into_iter().all(fits);
+    if !lengths {
+        return Err(SceneError::Length(place()));
+    }
+    in_range(&place, part.material, scene.materials.len())?;
+    in_range(&place, part.indices.iter().max().map(|&index| index as usize), count)?;
+    let finite = part.positions.iter().all(|value| value.is_finite())
+        && part.uv0.iter().chain(&part.uv1).all(|value| value.is_finite())
+        && part.colors.iter().all(|value| value.is_finite());
+    require(finite, &place)?;
+    let unit = |direction: Vec3| (direction.length_squared() - 1.0).abs() < 1e-3;
+    let directions = part.normals.iter().all(|&normal| unit(normal))
+        && part.tangents.iter().all(|tangent| unit(tangent.truncate()) && tangent.w.abs() == 1.0);
+    if directions { Ok(()) } else { Err(SceneError::Direction(place())) }
+}
+
+fn check_material(scene: &Scene, material: &Material, place: impl Fn() -> String) -> Result<(), SceneError> {
+    let textures = [
+        material.base_color_texture,
+        material.metallic_roughness_texture,
+        material.normal_texture,
+        material.occlusion_texture,
+        material.emissive_texture,
+    ];
+    for texture in textures.into_iter().flatten() {
+        in_range(&place, Some(texture.texture), scene.textures.len())?;
+        let sound = texture.uv_set <= 1 && texture.transform.iter().flatten().all(|number| number.is_finite());
+        require(sound, &place)?;
+    }
+    let unit = |number: f32| (0.0..=1.0).contains(&number);
+    let sound = material.base_color.to_array().into_iter().all(unit)
+        && unit(material.metallic)
+        && unit(material.roughness)
+        && unit(material.occlusion_strength)
+        && material.normal_scale.is_finite()
+        && material.emission.is_finite()
+        && material.emission.min_element() >= 0.0
+        && !matches!(material.alpha, AlphaMode::Mask { cutoff } if !cutoff.is_finite() || cutoff < 0.0);
+    require(sound, &place)
+}
+
+fn not_negative(number: f64) -> bool {
+    number.is_finite() && number >= 0.0
+}
+
+fn require(sound: bool, place: impl Fn() -> String) -> Result<(), SceneError> {
+    if sound { Ok(()) } else { Err(SceneError::Number(place())) }
+}
+
+fn in_range(place: impl Fn() -> String, index: Option<usize>, count: usize) -> Result<(), SceneError> {
+    match index {
+        Some(index) if index >= count => Err(SceneError::Index { place: place(), index, count }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+    use crate::scene::procedural::shapes;
+
+    fn small() -> SceneBuilder {
+        let mut builder = SceneBuilder::new("small");
+        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
+        let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), grey);
+        let parent = builder.add_node("parent", DMat4::from_translation(DVec3::X));
+        builder.instance_in(parent, "cube", cube, DMat4::IDENTITY);
+        builder
+    }
+
+    #[test]
+    fn the_flux_of_a_spot_is_the_integral_over_its_cone() {
+        let (inner, outer) = (0.3_f64, 0.7_f64);
+        let intensity = spot_intensity(Lumen(2000.0), inner, outer).get();
+        let steps = 200_000;
+        let flux: f64 = (0..steps)
+            .map(|step| {
+                let angle = outer * (f64::from(step) + 0.5) / f64::from(steps);
+                let way = ((angle.cos() - outer.cos()) / (inner.cos() - outer.cos())).clamp(0.0, 1.0);
+                intensity * way * way * 2.0 * PI * angle.sin() * outer / f64::from(steps)
+            })
+            .sum();
+        assert!((flux - 2000.0).abs() < 0.01, "{flux} lm");
+    }
+
+    #[test]
+    fn a_bulb_of_806_lumens_has_64_candela() {
+        assert!((point_intensity(Lumen(806.0)).get() - 64.139).abs() < 1e-3);
+    }
+
+    #[test]
+    fn black_bodies_have_luminance_1_and_go_from_red_to_blue() {
+        for kelvin in [1800.0, 2700.0, 4000.0, 5600.0, 6504.0, 10_000.0] {
+            let rgb = black_body(Kelvin(kelvin));
+            assert!((luminance(rgb.as_dvec3()) - 1.0).abs() < 1e-6);
+        }
+        assert!(black_body(Kelvin(2700.0)).x > 2.0 * black_body(Kelvin(2700.0)).z);
+        assert!(black_body(Kelvin(10_000.0)).z > 1.3 * black_body(Kelvin(10_000.0)).x);
+        assert!((black_body(Kelvin(6504.0)) - Vec3::ONE).abs().max_element() < 0.06);
+    }
+
+    #[test]
+    fn facing_looks_along_minus_z_with_y_up() {
+        for target in [DVec3::new(3.0, -1.0, 2.0), DVec3::new(0.0, -5.0, 0.0), DVec3::new(0.0, 5.0, 0.0)] {
+            let pose = facing(DVec3::ZERO, target);
+            assert!(pose.transform_vector3(DVec3::NEG_Z).distance(target.normalize()) < 1e-12);
+            assert!((pose.determinant() - 1.0).abs() < 1e-12);
+            assert!(pose.transform_vector3(DVec3::Y).y > -1e-12);
+        }
+    }
+
+    #[test]
+    fn a_built_scene_is_sound_and_shown() {
+        let scene = small().build().unwrap();
+        assert_eq!(scene.shown_triangles(), 12);
+        assert_eq!(scene.bounds().unwrap().0, DVec3::new(0.5, -0.5, -0.5));
+        assert_eq!(scene.roots, [0]);
+    }
+
+    #[test]
+    fn broken_invariants_are_named() {
+        let good = small().build().unwrap();
+        let broken = |change: fn(&mut Scene)| {
+            let mut scene = good.clone();
+            change(&mut scene);
+            check(&scene).unwrap_err()
+        };
+        assert!(matches!(broken(|s| s.nodes[1].mesh = Some(7)), SceneError::Index { index: 7, count: 1, .. }));
+        assert!(matches!(broken(|s| s.nodes[0].parent = Some(1)), SceneError::Hierarchy(0)));
+        assert!(matches!(broken(|s| s.meshes[0].primitives[0].normals[0] *= 2.0), SceneError::Direction(_)));
+        assert!(matches!(broken(|s| s.meshes[0].primitives[0].positions[0].x = f32::NAN), SceneError::Number(_)));
+        assert!(matches!(broken(|s| s.meshes[0].primitives[0].uv0.truncate(1)), SceneError::Length(_)));
+        assert!(matches!(broken(|s| s.meshes[0].primitives[0].indices[0] = 99), SceneError::Index { .. }));
+        assert!(matches!(broken(|s| s.materials[0].roughness = 1.5), SceneError::Number(_)));
+    }
+
+    #[test]
+    fn a_ring_of_nodes_is_refused() {
+        let mut builder = SceneBuilder::new("ring");
+        let a = builder.add_node("a", DMat4::IDENTITY);
+        let b = builder.add_node("b", DMat4::IDENTITY);
+        builder.set_parent(a, b);
+        builder.set_parent(b, a);
+        assert!(matches!(builder.build(), Err(SceneError::Hierarchy(_))));
+    }
+}

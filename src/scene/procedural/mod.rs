@@ -1,0 +1,10 @@
+//! Geometry, pictures and whole scenes made in code.
+pub mod hall;
+pub mod meter;
+pub mod random;
+pub mod shapes;
+pub mod still_life;
+pub mod textures;
+
+pub use hall::hall;
+pub use still_life::still_life;

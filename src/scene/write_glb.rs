@@ -1,0 +1,632 @@
+//! A scene as a binary glTF 2.0 file.
+
+use std::io::Cursor;
+
+use glam::{DMat4, Vec3};
+use image::{ExtendedColorType, ImageEncoder, codecs::png};
+use serde_json::{Map, Value, json};
+
+use crate::scene::{
+    AlphaMode, Image, Light, LightKind, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
+    build::{SceneError, check},
+};
+
+/// Why a scene cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The scene breaks an invariant of the scene model.
+    #[error("the scene is not sound: {0}")]
+    Scene(#[from] SceneError),
+    /// A picture could not be packed.
+    #[error("the picture {name:?} could not be packed as PNG: {source}")]
+    Picture {
+        /// Its name.
+        name: String,
+        /// What the encoder says.
+        source: image::ImageError,
+    },
+    /// The document could not be written as JSON.
+    #[error("the document could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A GLB counts its bytes in 32 bits.
+    #[error("the file would have {0} bytes; a GLB holds less than 4 GiB")]
+    Size(usize),
+}
+
+const ARRAY_BUFFER: u32 = 34962;
+const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+const FLOAT: u32 = 5126;
+const UNSIGNED_SHORT: u32 = 5123;
+const UNSIGNED_INT: u32 = 5125;
+const CHUNK_JSON: u32 = 0x4e4f_534a;
+const CHUNK_BINARY: u32 = 0x004e_4942;
+
+/// The scene as the bytes of a `.glb` file; the same scene always gives the same bytes.
+///
+/// glTF confines light colours and emissive factors to 0 to 1. Where a light's greatest channel is above 1 it is
+/// moved into the intensity, and the greatest channel of an emission becomes its `emissiveStrength`; the products
+/// stay as they are. Transforms are written as matrices; glTF asks that they have no shear. Notes and the error-pattern mark of pictures are not part of the file.
+///
+/// # Errors
+/// `WriteError` where the scene breaks an invariant, a picture cannot be packed or the file would be too large.
+pub fn write_glb(scene: &Scene) -> Result<Vec<u8>, WriteError> {
+    check(scene)?;
+    let mut out = Writer::default();
+    let mut document = Map::new();
+    document.insert("asset".into(), json!({ "version": "2.0", "generator": "sunny16" }));
+    document.insert("scene".into(), json!(0));
+    let mut shown = named(&scene.name);
+    put_list(&mut shown, "nodes", scene.roots.iter().map(|&root| json!(root)).collect());
+    document.insert("scenes".into(), json!([shown]));
+    // A mesh of glTF has a primitive and a primitive has a triangle: empty ones are left out.
+    let mut meshes: Vec<Value> = Vec::new();
+    let mut written: Vec<Option<usize>> = Vec::with_capacity(scene.meshes.len());
+    for mesh in &scene.meshes {
+        let filled = mesh.primitives.iter().filter(|part| !part.indices.is_empty());
+        let parts: Vec<Value> = filled.map(|part| out.primitive(part)).collect();
+        written.push((!parts.is_empty()).then_some(meshes.len()));
+        if !parts.is_empty() {
+            let mut value = named(&mesh.name);
+            value.insert("primitives".into(), Value::Array(parts));
+            meshes.push(Value::Object(value));
+        }
+    }
+    let nodes = scene.nodes.iter().map(|shown| node(shown, shown.mesh.and_then(|mesh| written[mesh])));
+    put_list(&mut document, "nodes", nodes.collect());
+    put_list(&mut document, "meshes", meshes);
+    put_list(&mut document, "materials", scene.materials.iter().map(|material| out.material(material)).collect());
+    let mut samplers: Vec<Sampler> = Vec::new();
+    let textures = scene.textures.iter().map(|texture| {
+        let sampler = samplers.iter().position(|known| *known == texture.sampler).unwrap_or_else(|| {
+            samplers.push(texture.sampler);
+            samplers.len() - 1
+        });
+        json!({ "sampler": sampler, "source": texture.image })
+    });
+    let textures = textures.collect();
+    put_list(&mut document, "textures", textures);
+    put_list(&mut document, "samplers", samplers.iter().map(sampler).collect());
+    let images = scene.images.iter().map(|image| out.image(image)).collect::<Result<_, _>>()?;
+    put_list(&mut document, "images", images);
+    put_list(&mut document, "cameras", scene.cameras.iter().map(camera).collect());
+    if !scene.lights.is_empty() {
+        out.extension("KHR_lights_punctual");
+        let lights: Vec<Value> = scene.lights.iter().map(light).collect();
+        document.insert("extensions".into(), json!({ "KHR_lights_punctual": { "lights": lights } }));
+    }
+    put_list(&mut document, "accessors", std::mem::take(&mut out.accessors));
+    put_list(&mut document, "bufferViews", std::mem::take(&mut out.views));
+    if !out.bytes.is_empty() {
+        document.insert("buffers".into(), json!([{ "byteLength": out.bytes.len() }]));
+    }
+    let mut extensions = std::mem::take(&mut out.extensions);
+    extensions.sort_unstable();
+    put_list(&mut document, "extensionsUsed", extensions.into_iter().map(Value::from).collect());
+    pack(&serde_json::to_vec(&Value::Object(document))?, &out.bytes)
+}
+
+/// The header and the chunks of a GLB (glTF 2.0 section 4.4).
+fn pack(json: &[u8], binary: &[u8]) -> Result<Vec<u8>, WriteError> {
+    let padded = |length: usize| length.next_multiple_of(4);
+    let binary_chunk = if binary.is_empty() { 0 } else { 8 + padded(binary.len()) };
+    let total = 12 + 8 + padded(json.len()) + binary_chunk;
+    let length = u32::try_from(total).map_err(|_| WriteError::Size(total))?;
+    let mut out = Vec::with_capacity(total);
+    out.extend(b"glTF");
+    out.extend(2_u32.to_le_bytes());
+    out.extend(length.to_le_bytes());
+    for (kind, bytes, fill) in [(CHUNK_JSON, json, b' '), (CHUNK_BINARY, binary, 0)] {
+        if !bytes.is_empty() {
+            out.extend((padded(bytes.len()) as u32).to_le_bytes());
+            out.extend(kind.to_le_bytes());
+            out.extend(bytes);
+            out.resize(out.len().next_multiple_of(4), fill);
+        }
+    }
+    Ok(out)
+}
+
+fn named(name: &str) -> Map<String, Value> {
+    let mut value = Map::new();
+    if !name.is_empty() {
+        value.insert("name".into(), name.into());
+    }
+    value
+}
+
+/// glTF forbids empty lists.
+fn put_list(document: &mut Map<String, Value>, key: &str, list: Vec<Value>) {
+    if !list.is_empty() {
+        document.insert(key.into(), Value::Array(list));
+    }
+}
+
+/// A number as the shortest decimal that reads back as the same `f32`.
+fn number(value: f32) -> Value {
+    value.to_string().parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+fn numbers(values: &[f32]) -> Value {
+    values.iter().copied().map(number).collect()
+}
+
+fn sampler(sampler: &Sampler) -> Value {
+    let wrap = |wrap: Wrap| match wrap {
+        Wrap::Repeat => 10497,
+        Wrap::Mirror => 33648,
+        Wrap::Clamp => 33071,
+    };
+    let minification = match (sampler.min_linear, sampler.mip_linear) {
+        (false, None) => 9728,
+        (true, None) => 9729,
+        (false, Some(false)) => 9984,
+        (true, Some(false)) => 9985,
+        (false, Some(true)) => 9986,
+        (true, Some(true)) => 9987,
+    };
+    json!({
+        "magFilter": if sampler.mag_linear { 9729 } else { 9728 },
+        "minFilter": minification,
+        "wrapS": wrap(sampler.wrap_u),
+        "wrapT": wrap(sampler.wrap_v),
+    })
+}
+
+fn camera(camera: &crate::scene::Camera) -> Value {
+    let mut value = named(&camera.name);
+    match camera.projection {
+        Projection::Perspective { vertical_fov, aspect, near, far } => {
+            let mut projection = Map::new();
+            if let Some(aspect) = aspect {
+                projection.insert("aspectRatio".into(), number(aspect));
+            }
+            projection.insert("yfov".into(), number(vertical_fov));
+            if let Some(far) = far {
+                projection.insert("zfar".into(), number(far));
+            }
+            projection.insert("znear".into(), number(near));
+            value.insert("type".into(), "perspective".into());
+            value.insert("perspective".into(), Value::Object(projection));
+        }
+        Projection::Orthographic { half_width, half_height, near, far } => {
+            value.insert("type".into(), "orthographic".into());
+            let projection = json!({
+                "xmag": number(half_width), "ymag": number(half_height), "zfar": number(far), "znear": number(near),
+            });
+            value.insert("orthographic".into(), projection);
+        }
+    }
+    Value::Object(value)
+}
+
+fn light(light: &Light) -> Value {
+    let mut value = named(&light.name);
+    let greatest = light.color.max_element().max(1.0);
+    let color = light.color / greatest;
+    let scale = f64::from(greatest);
+    if color != Vec3::ONE {
+        value.insert("color".into(), numbers(&color.to_array()));
+    }
+    let (kind, intensity) = match light.kind {
+        LightKind::Directional { illuminance } => ("directional", illuminance.get()),
+        LightKind::Point { intensity } => ("point", intensity.get()),
+        LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
+            let cone = json!({
+                "innerConeAngle": number(inner_half_angle), "outerConeAngle": number(outer_half_angle),
+            });
+            value.insert("spot".into(), cone);
+            ("spot", intensity.get())
+        }
+    };
+    value.insert("type".into(), kind.into());
+    value.insert("intensity".into(), json!(intensity * scale));
+    if let Some(range) = light.range.filter(|_| kind != "directional") {
+        value.insert("range".into(), number(range));
+    }
+    Value::Object(value)
+}
+
+fn node(node: &crate::scene::Node, mesh: Option<usize>) -> Value {
+    let mut value = named(&node.name);
+    if node.local != DMat4::IDENTITY {
+        value.insert("matrix".into(), json!(node.local.to_cols_array()));
+    }
+    if let Some(mesh) = mesh {
+        value.insert("mesh".into(), json!(mesh));
+    }
+    if let Some(camera) = node.camera {
+        value.insert("camera".into(), json!(camera));
+    }
+    put_list(&mut value, "children", node.children.iter().map(|&child| json!(child)).collect());
+    if let Some(light) = node.light {
+        value.insert("extensions".into(), json!({ "KHR_lights_punctual": { "light": light } }));
+    }
+    Value::Object(value)
+}
+
+/// What grows while the document is written.
+#[derive(Default)]
+struct Writer {
+    bytes: Vec<u8>,
+    views: Vec<Value>,
+    accessors: Vec<Value>,
+    extensions: Vec<&'static str>,
+}
+
+impl Writer {
+    fn extension(&mut self, name: &'static str) {
+        if !self.extensions.contains(&name) {
+            self.extensions.push(name);
+        }
+    }
+
+    /// A view of its own, aligned to four bytes.
+    fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let mut view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });
+        if let (Some(target), Value::Object(view)) = (target, &mut view) {
+            view.insert("target".into(), target.into());
+        }
+        self.bytes.extend(bytes);
+        self.views.push(view);
+        self.views.len() - 1
+    }
+
+    fn accessor(&mut self, view: usize, component: u32, count: usize, kind: &str) -> usize {
+        self.accessors.push(json!({ "bufferView": view, "componentType": component, "count": count, "type": kind }));
+        self.accessors.len() - 1
+    }
+
+    fn floats<const N: usize>(&mut self, values: impl Iterator<Item = [f32; N]>) -> usize {
+        let values: Vec<[f32; N]> = values.collect();
+        let bytes: Vec<u8> = values.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
+        let view = self.view(&bytes, Some(ARRAY_BUFFER));
+        let kind = match N {
+            2 => "VEC2",
+            3 => "VEC3",
+            _ => "VEC4",
+        };
+        self.accessor(view, FLOAT, values.len(), kind)
+    }
+
+    fn primitive(&mut self, part: &Primitive) -> Value {
+        let mut attributes = Map::new();
+        let positions = self.floats(part.positions.iter().map(Vec3::to_array));
+        let least = part.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let greatest = part.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        if let Some(Value::Object(accessor)) = self.accessors.last_mut() {
+            accessor.insert("min".into(), numbers(&least.to_array()));
+            accessor.insert("max".into(), numbers(&greatest.to_array()));
+        }
+        attributes.insert("POSITION".into(), json!(positions));
+        attributes.insert("NORMAL".into(), json!(self.floats(part.normals.iter().map(Vec3::to_array))));
+        if !part.tangents.is_empty() {
+            attributes.insert("TANGENT".into(), json!(self.floats(part.tangents.iter().map(|t| t.to_array()))));
+        }
+        for (name, uv) in [("TEXCOORD_0", &part.uv0), ("TEXCOORD_1", &part.uv1)] {
+            if !uv.is_empty() {
+                attributes.insert(name.into(), json!(self.floats(uv.iter().map(|uv| uv.to_array()))));
+            }
+        }
+        if !part.colors.is_empty() {
+            attributes.insert("COLOR_0".into(), json!(self.floats(part.colors.iter().map(|color| color.to_array()))));
+        }
+        // The greatest value of an index type is kept for restarting strips (section 3.7.2.1).
+        let (component, bytes): (u32, Vec<u8>) = if part.positions.len() <= usize::from(u16::MAX) {
+            (UNSIGNED_SHORT, part.indices.iter().flat_map(|&index| (index as u16).to_le_bytes()).collect())
+        } else {
+            (UNSIGNED_INT, part.indices.iter().flat_map(|&index| index.to_le_bytes()).collect())
+        };
+        let view = self.view(&bytes, Some(ELEMENT_ARRAY_BUFFER));
+        let indices = self.accessor(view, component, part.indices.len(), "SCALAR");
+        let mut value = Map::new();
+        value.insert("attributes".into(), Value::Object(attributes));
+        value.insert("indices".into(), json!(indices));
+        if let Some(material) = part.material {
+            value.insert("material".into(), json!(material));
+        }
+        Value::Object(value)
+    }
+
+    fn image(&mut self, image: &Image) -> Result<Value, WriteError> {
+        let mut file = Vec::new();
+        let encoder = png::PngEncoder::new_with_quality(
+            Cursor::new(&mut file),
+            png::CompressionType::Best,
+            png::FilterType::Adaptive,
+        );
+        // Pictures without holes take three channels.
+        let opaque = image.rgba8.chunks_exact(4).all(|pixel| pixel[3] == 255);
+        let packed = if opaque {
+            let rgb: Vec<u8> = image.rgba8.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+            encoder.write_image(&rgb, image.width, image.height, ExtendedColorType::Rgb8)
+        } else {
+            encoder.write_image(&image.rgba8, image.width, image.height, ExtendedColorType::Rgba8)
+        };
+        packed.map_err(|source| WriteError::Picture { name: image.name.clone(), source })?;
+        let view = self.view(&file, None);
+        let mut value = named(&image.name);
+        value.insert("mimeType".into(), "image/png".into());
+        value.insert("bufferView".into(), json!(view));
+        Ok(Value::Object(value))
+    }
+
+    fn texture(&mut self, texture: &TextureRef) -> Map<String, Value> {
+        let mut value = Map::new();
+        value.insert("index".into(), json!(texture.texture));
+        if texture.uv_set != 0 {
+            value.insert("texCoord".into(), json!(texture.uv_set));
+        }
+        if texture.transform != TextureRef::IDENTITY {
+            self.extension("KHR_texture_transform");
+            // The extension's matrix is translation * rotation * scale, rotation = [[cos, sin], [-sin, cos]].
+            // A shear cannot be told in it; the nearest is the two columns' lengths with the first one's angle.
+            let [[a, b, x], [c, d, y]] = texture.transform;
+            let rotation = (-c).atan2(a);
+            let (sine, cosine) = rotation.sin_cos();
+            let (scale_u, scale_v) = (a * cosine - c * sine, b * sine + d * cosine);
+            let mut transform = Map::new();
+            transform.insert("offset".into(), numbers(&[x, y]));
+            if rotation != 0.0 {
+                transform.insert("rotation".into(), number(rotation));
+            }
+            transform.insert("scale".into(), numbers(&[scale_u, scale_v]));
+            value.insert("extensions".into(), json!({ "KHR_texture_transform": transform }));
+        }
+        value
+    }
+
+    fn material(&mut self, material: &Material) -> Value {
+        let mut value = named(&material.name);
+        let mut surface = Map::new();
+        surface.insert("baseColorFactor".into(), numbers(&material.base_color.to_array()));
+        if let Some(texture) = &material.base_color_texture {
+            surface.insert("baseColorTexture".into(), Value::Object(self.texture(texture)));
+        }
+        surface.insert("metallicFactor".into(), number(material.metallic));
+        surface.insert("roughnessFactor".into(), number(material.roughness));
+        if let Some(texture) = &material.metallic_roughness_texture {
+            surface.insert("metallicRoughnessTexture".into(), Value::Object(self.texture(texture)));
+        }
+        value.insert("pbrMetallicRoughness".into(), Value::Object(surface));
+        if let Some(texture) = &material.normal_texture {
+            let mut texture = self.texture(texture);
+            texture.insert("scale".into(), number(material.normal_scale));
+            value.insert("normalTexture".into(), Value::Object(texture));
+        }
+        if let Some(texture) = &material.occlusion_texture {
+            let mut texture = self.texture(texture);
+            texture.insert("strength".into(), number(material.occlusion_strength));
+            value.insert("occlusionTexture".into(), Value::Object(texture));
+        }
+        if let Some(texture) = &material.emissive_texture {
+            value.insert("emissiveTexture".into(), Value::Object(self.texture(texture)));
+        }
+        let mut extensions = Map::new();
+        let strength = material.emission.max_element();
+        if strength > 0.0 {
+            value.insert("emissiveFactor".into(), numbers(&(material.emission / strength).min(Vec3::ONE).to_array()));
+            if strength != 1.0 {
+                self.extension("KHR_materials_emissive_strength");
+                let strength = json!({ "emissiveStrength": number(strength) });
+                extensions.insert("KHR_materials_emissive_strength".into(), strength);
+            }
+        }
+        match material.alpha {
+            AlphaMode::Opaque => {}
+            AlphaMode::Mask { cutoff } => {
+                value.insert("alphaMode".into(), "MASK".into());
+                value.insert("alphaCutoff".into(), number(cutoff));
+            }
+            AlphaMode::Blend => {
+                value.insert("alphaMode".into(), "BLEND".into());
+            }
+        }
+        if material.double_sided {
+            value.insert("doubleSided".into(), true.into());
+        }
+        if material.unlit {
+            self.extension("KHR_materials_unlit");
+            extensions.insert("KHR_materials_unlit".into(), json!({}));
+        }
+        if !extensions.is_empty() {
+            value.insert("extensions".into(), Value::Object(extensions));
+        }
+        Value::Object(value)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+    use crate::{
+        photometry::{Lumen, Lux},
+        scene::{
+            Mesh,
+            build::{SceneBuilder, black_body, dielectric, facing},
+            procedural::{shapes, textures},
+        },
+    };
+    use glam::{DVec3, Vec2};
+
+    /// The document and the binary chunk, after a check of the container.
+    fn unpack(glb: &[u8]) -> (Value, Vec<u8>) {
+        let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().unwrap()) as usize;
+        assert_eq!(&glb[..4], b"glTF");
+        assert_eq!((word(4), word(8)), (2, glb.len()));
+        let json = word(12);
+        assert_eq!((json % 4, word(16)), (0, CHUNK_JSON as usize));
+        let document = serde_json::from_slice(&glb[20..20 + json]).unwrap();
+        let binary = word(20 + json);
+        assert_eq!((binary % 4, word(24 + json)), (0, CHUNK_BINARY as usize));
+        assert_eq!(28 + json + binary, glb.len());
+        (document, glb[28 + json..].to_vec())
+    }
+
+    fn scene() -> Scene {
+        let mut builder = SceneBuilder::new("test");
+        let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
+        let texture = builder.add_texture("ramp", picture, Sampler { wrap_u: Wrap::Mirror, ..Sampler::default() });
+        let mut base = SceneBuilder::texture_ref(texture);
+        // The second quadrant example of KHR_texture_transform: offset (0, 1), a quarter turn, scale 1/2.
+        base.transform = [[0.0, 0.5, 0.0], [-0.5, 0.0, 1.0]];
+        let lamp = builder.add_material(Material {
+            emission: Vec3::new(600.0, 300.0, 0.0),
+            base_color_texture: Some(base),
+            alpha: AlphaMode::Mask { cutoff: 0.25 },
+            double_sided: true,
+            ..dielectric("lamp", Vec3::splat(0.18), 0.5)
+        });
+        let flat = builder.add_material(Material { unlit: true, ..dielectric("flat", Vec3::ONE, 1.0) });
+        let ball = shapes::with_tangents(shapes::uv_sphere(0.25, 16, 8));
+        let mesh = builder.add_mesh_of("ball", vec![(ball, lamp), (shapes::plane(Vec2::new(2.0, 4.0), 1, 1), flat)]);
+        let group = builder.add_node("group", DMat4::IDENTITY);
+        builder.instance_in(group, "ball", mesh, DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)));
+        builder.point_light_lumens("bulb", Lumen(806.0), black_body(crate::photometry::Kelvin(2700.0)), DVec3::Y);
+        let pose = facing(DVec3::new(0.0, 2.0, 0.0), DVec3::ZERO);
+        builder.spot_light_lumens("spot", Lumen(1000.0), Vec3::ONE, (0.25, 0.5), pose);
+        builder.sun("sun", Lux(100_000.0), Vec3::ONE, DVec3::NEG_Y);
+        builder.camera("eye", DVec3::Z, DVec3::ZERO, 0.5, Some(1.5));
+        builder.build().unwrap()
+    }
+
+    fn floats(document: &Value, binary: &[u8], accessor: &Value) -> Vec<f32> {
+        let accessor = &document["accessors"][accessor.as_u64().unwrap() as usize];
+        let view = &document["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let start = view["byteOffset"].as_u64().unwrap() as usize;
+        let length = view["byteLength"].as_u64().unwrap() as usize;
+        binary[start..start + length].chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+    }
+
+    #[test]
+    fn the_geometry_is_described_as_it_is() {
+        let scene = scene();
+        let (document, binary) = unpack(&write_glb(&scene).unwrap());
+        assert_eq!(document["asset"]["version"], "2.0");
+        assert!(binary.len() - document["buffers"][0]["byteLength"].as_u64().unwrap() as usize <= 3);
+        let parts = &document["meshes"][0]["primitives"];
+        for (part, primitive) in scene.meshes[0].primitives.iter().enumerate() {
+            let attributes = &parts[part]["attributes"];
+            let accessor = &document["accessors"][attributes["POSITION"].as_u64().unwrap() as usize];
+            assert_eq!(accessor["count"], primitive.positions.len());
+            let positions = floats(&document, &binary, &attributes["POSITION"]);
+            for axis in 0..3 {
+                let values = || positions.iter().skip(axis).step_by(3).copied();
+                let told = |key: &str| accessor[key][axis].as_f64().unwrap() as f32;
+                assert_eq!(told("min"), values().fold(f32::INFINITY, f32::min));
+                assert_eq!(told("max"), values().fold(f32::NEG_INFINITY, f32::max));
+            }
+            let normals = floats(&document, &binary, &attributes["NORMAL"]);
+            assert_eq!(normals, primitive.normals.iter().flat_map(Vec3::to_array).collect::<Vec<f32>>());
+            assert_eq!(parts[part]["material"], part);
+        }
+        assert!(parts[0]["attributes"]["TANGENT"].is_u64() && parts[1]["attributes"]["TANGENT"].is_null());
+        let indices = &document["accessors"][parts[0]["indices"].as_u64().unwrap() as usize];
+        assert_eq!((&indices["componentType"], &indices["type"]), (&json!(UNSIGNED_SHORT), &json!("SCALAR")));
+        for view in document["bufferViews"].as_array().unwrap() {
+            assert_eq!(view["byteOffset"].as_u64().unwrap() % 4, 0);
+        }
+    }
+
+    #[test]
+    fn nodes_keep_their_places_and_leave_identity_out() {
+        let (document, _) = unpack(&write_glb(&scene()).unwrap());
+        let nodes = &document["nodes"];
+        assert!(nodes[0]["matrix"].is_null());
+        assert_eq!(nodes[0]["children"], json!([1]));
+        assert_eq!(nodes[1]["matrix"][12], 1.0);
+        assert_eq!(nodes[1]["mesh"], 0);
+        assert_eq!(nodes[2]["extensions"]["KHR_lights_punctual"]["light"], 0);
+        assert_eq!(document["scenes"][0]["nodes"], json!([0, 2, 3, 4, 5]));
+        assert_eq!(nodes[5]["camera"], 0);
+        let perspective = &document["cameras"][0]["perspective"];
+        assert_eq!((perspective["yfov"].as_f64(), perspective["aspectRatio"].as_f64()), (Some(0.5), Some(1.5)));
+        assert!(perspective["zfar"].is_null());
+    }
+
+    #[test]
+    fn lights_keep_their_strength_with_colours_up_to_1() {
+        let scene = scene();
+        let (document, _) = unpack(&write_glb(&scene).unwrap());
+        let lights = &document["extensions"]["KHR_lights_punctual"]["lights"];
+        let (bulb, before) = (&lights[0], &scene.lights[0]);
+        let LightKind::Point { intensity } = before.kind else { panic!() };
+        for axis in 0..3 {
+            let color = bulb["color"][axis].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&color));
+            let product = color * bulb["intensity"].as_f64().unwrap();
+            let meant = f64::from(before.color[axis]) * intensity.get();
+            assert!((product - meant).abs() <= 1e-6 * meant.max(1.0), "{product} {meant}");
+        }
+        assert_eq!(lights[1]["spot"], json!({ "innerConeAngle": 0.25, "outerConeAngle": 0.5 }));
+        assert_eq!((&lights[2]["type"], lights[2]["intensity"].as_f64()), (&json!("directional"), Some(100_000.0)));
+    }
+
+    #[test]
+    fn materials_are_within_the_bounds_of_gltf() {
+        let (document, _) = unpack(&write_glb(&scene()).unwrap());
+        let lamp = &document["materials"][0];
+        assert_eq!(lamp["emissiveFactor"], json!([1.0, 0.5, 0.0]));
+        assert_eq!(lamp["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"], 600.0);
+        assert_eq!((&lamp["alphaMode"], &lamp["alphaCutoff"]), (&json!("MASK"), &json!(0.25)));
+        assert_eq!(lamp["doubleSided"], true);
+        assert_eq!(lamp["pbrMetallicRoughness"]["baseColorFactor"], json!([0.18, 0.18, 0.18, 1.0]));
+        let transform = &lamp["pbrMetallicRoughness"]["baseColorTexture"]["extensions"]["KHR_texture_transform"];
+        assert_eq!(transform["offset"], json!([0.0, 1.0]));
+        assert!((transform["rotation"].as_f64().unwrap() - std::f64::consts::FRAC_PI_2).abs() < 1e-6);
+        for axis in 0..2 {
+            assert!((transform["scale"][axis].as_f64().unwrap() - 0.5).abs() < 1e-6);
+        }
+        assert!(document["materials"][1]["extensions"]["KHR_materials_unlit"].is_object());
+        let used = ["emissive_strength", "unlit"].map(|name| format!("KHR_materials_{name}"));
+        let used = json!(["KHR_lights_punctual", used[0], used[1], "KHR_texture_transform"]);
+        assert_eq!(document["extensionsUsed"], used);
+        assert_eq!(document["samplers"][0]["wrapS"], 33648);
+    }
+
+    #[test]
+    fn pictures_come_back_from_their_png() {
+        let scene = scene();
+        let (document, binary) = unpack(&write_glb(&scene).unwrap());
+        let view = &document["bufferViews"][document["images"][0]["bufferView"].as_u64().unwrap() as usize];
+        let start = view["byteOffset"].as_u64().unwrap() as usize;
+        let file = &binary[start..start + view["byteLength"].as_u64().unwrap() as usize];
+        let back = image::load_from_memory(file).unwrap().to_rgba8();
+        assert_eq!((back.width(), back.height()), (3, 2));
+        assert_eq!(back.as_raw().as_slice(), &*scene.images[0].rgba8);
+    }
+
+    #[test]
+    fn many_vertices_take_long_indices_and_empty_meshes_are_left_out() {
+        let mut builder = SceneBuilder::new("large");
+        let grey = builder.add_material(dielectric("grey", Vec3::splat(0.18), 1.0));
+        let empty = builder.add_mesh("empty", Primitive::default(), grey);
+        let large = builder.add_mesh("large", shapes::plane(Vec2::ONE, 260, 260), grey);
+        builder.instance("empty", empty, DMat4::IDENTITY);
+        builder.instance("large", large, DMat4::IDENTITY);
+        let mut scene = builder.build().unwrap();
+        scene.meshes.push(Mesh::default());
+        let (document, _) = unpack(&write_glb(&scene).unwrap());
+        assert_eq!(document["meshes"].as_array().unwrap().len(), 1);
+        assert!(document["nodes"][0]["mesh"].is_null());
+        assert_eq!(document["nodes"][1]["mesh"], 0);
+        let indices = document["meshes"][0]["primitives"][0]["indices"].as_u64().unwrap() as usize;
+        assert_eq!(document["accessors"][indices]["componentType"], UNSIGNED_INT);
+    }
+
+    #[test]
+    fn the_reader_of_the_gltf_crate_accepts_the_file() {
+        let gltf = gltf::Gltf::from_slice(&write_glb(&scene()).unwrap()).unwrap();
+        assert_eq!((gltf.meshes().len(), gltf.nodes().len()), (1, 6));
+        let part = gltf.meshes().next().unwrap().primitives().next().unwrap();
+        assert_eq!(part.bounding_box().max[1], 0.25);
+    }
+
+    #[test]
+    fn an_unsound_scene_is_refused() {
+        let mut scene = scene();
+        scene.nodes[1].mesh = Some(9);
+        assert!(matches!(write_glb(&scene), Err(WriteError::Scene(SceneError::Index { index: 9, .. }))));
+    }
+}
