@@ -335,7 +335,7 @@ impl Emitter {
                 length("length", straight)?;
             }
             Self::Sun { angular_radius } => {
-                if !(angular_radius >= LENGTH_LIMITS[0] && angular_radius <= FRAC_PI_2) {
+                if !(LENGTH_LIMITS[0]..=FRAC_PI_2).contains(&angular_radius) {
                     return Err(LightError::AngularRadius(angular_radius));
                 }
             }

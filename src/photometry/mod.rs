@@ -1,8 +1,10 @@
 //! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
 pub mod color;
+pub mod ies;
 pub mod lights;
 pub mod units;
 
 pub use color::{Adaptation, Chromaticity, ColorError, WhiteBalance};
+pub use ies::{IesError, IesProfile};
 pub use lights::{Cone, Emitter, LightError, LightStrength, PhysicalLight, Sides, SpotFlux};
 pub use units::{Candela, Ev100, Kelvin, Lumen, Lux, Nit, Steradian};
