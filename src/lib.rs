@@ -8,3 +8,5 @@ pub mod camera;
 pub mod scene;
 pub mod gpu;
 pub mod graph;
+pub mod passes;
+pub mod frame;

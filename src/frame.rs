@@ -1,0 +1,437 @@
+//! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
+
+use std::sync::Arc;
+
+use glam::Vec4;
+
+use crate::{
+    camera::{Exposure, ToneMapper},
+    gpu::{Buffer, BufferKind, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
+    graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
+    passes::{
+        FrameData, GpuScene, Passes, View,
+        gbuffer::{Gbuffer, LIGHT},
+        light_lists::{LightLists, MAX_LISTED, TILE},
+        resolve::Channel,
+        shared::{FrameConstants, Instance, Light},
+    },
+    scene::Scene,
+};
+
+/// One more output beside the picture, for `--aov`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aov {
+    /// A channel of the G-buffer.
+    Channel(Channel),
+    /// Emitted luminance in nits.
+    Emission,
+    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light.
+    DirectDiffuse,
+    /// The same, specularly.
+    DirectSpecular,
+}
+
+impl Aov {
+    /// All, by the name used on the command line and for EXR layers.
+    pub const ALL: [(&'static str, Self); 10] = [
+        ("base_color", Self::Channel(Channel::BaseColor)),
+        ("metallic", Self::Channel(Channel::Metallic)),
+        ("roughness", Self::Channel(Channel::Roughness)),
+        ("normal", Self::Channel(Channel::Normal)),
+        ("depth", Self::Channel(Channel::Depth)),
+        ("occlusion", Self::Channel(Channel::Occlusion)),
+        ("position", Self::Channel(Channel::Position)),
+        ("emission", Self::Emission),
+        ("direct_diffuse", Self::DirectDiffuse),
+        ("direct_specular", Self::DirectSpecular),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, aov)| *aov == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// How far lamps may be left out or merged (docs/light-lists.md). Both bounds are fractions of white under the
+/// current exposure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LightListSettings {
+    /// Off: every pixel evaluates every lamp.
+    pub enabled: bool,
+    /// The sum of all that dropped lamps could add to a pixel stays below this.
+    pub cull_bound: f32,
+    /// The estimated error of far lamps that are merged by direction stays below this; 0 merges none.
+    pub merge_bound: f32,
+}
+
+impl Default for LightListSettings {
+    fn default() -> Self {
+        Self { enabled: true, cull_bound: 1.0 / 1024.0, merge_bound: 1.0 / 1024.0 }
+    }
+}
+
+/// What a picture is rendered with.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The camera's exposure; it is the pre-exposure of all buffers too.
+    pub exposure: Exposure,
+    /// To the display.
+    pub tone_mapper: ToneMapper,
+    /// Light lists.
+    pub light_lists: LightListSettings,
+    /// Outputs beside the picture.
+    pub aovs: Vec<Aov>,
+}
+
+/// The images that a frame's declaration ends in.
+struct FrameImages {
+    light: ImageHandle,
+    display: ImageHandle,
+    aovs: Vec<(Aov, ImageHandle)>,
+    lists: LightLists,
+}
+
+/// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
+/// over it, and the way to the display. Passes whose result nothing uses are not run.
+fn frame<'a>(
+    g: &mut Graph<'a>,
+    passes: &'a Passes,
+    scene: &'a GpuScene,
+    data: &'a FrameData,
+    settings: &Settings,
+) -> FrameImages {
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
+    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let lists = passes.light_lists.declare(g, data, gbuffer);
+    let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
+    passes.blend.declare(g, scene, data, gbuffer, lit);
+    let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
+    let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
+    FrameImages { light: lit.light, display, aovs, lists }
+}
+
+fn declare_aov<'a>(
+    g: &mut Graph<'a>,
+    passes: &'a Passes,
+    data: &'a FrameData,
+    gbuffer: Gbuffer,
+    split: Option<(ImageHandle, ImageHandle)>,
+    aov: Aov,
+) -> ImageHandle {
+    match (aov, split) {
+        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, gbuffer, channel),
+        (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
+        (Aov::DirectSpecular, Some((_, specular))) => specular,
+        (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
+    }
+}
+
+/// What the lists made pixels evaluate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LightListReport {
+    /// Tiles.
+    pub tiles: u32,
+    /// Lamps (directional lights not counted).
+    pub lamps: u32,
+    /// Evaluated in sum over tiles, merged ones counted one each.
+    pub evaluated: u32,
+    /// Evaluated in the tile that has most.
+    pub most: u32,
+    /// Tiles whose list did not hold them and which evaluate all lamps.
+    pub overflowed: u32,
+}
+
+/// A finished picture on the host.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// Display bytes: red, green, blue, alpha; top row first.
+    pub display: Vec<u8>,
+    /// Scene-linear Rec.709 in nits; top row first.
+    pub nits: Vec<[f32; 3]>,
+    /// Further outputs in the order asked for; alpha is 1 where there is a surface.
+    pub aovs: Vec<(Aov, Vec<[f32; 4]>)>,
+    /// Time of each pass.
+    pub times: Vec<PassTime>,
+    /// What the light lists did.
+    pub lists: LightListReport,
+    /// Draw calls and instances that were drawn, and instances outside of the view.
+    pub drawn: (usize, usize, usize),
+    /// The exposure it was made with.
+    pub exposure: Exposure,
+}
+
+/// A frame on its way.
+pub struct Pending {
+    ticket: Ticket,
+    executed: Executed,
+    view: View,
+    settings: Settings,
+    display: Option<BufferHandle>,
+    light: Option<BufferHandle>,
+    aovs: Vec<(Aov, BufferHandle, bool)>,
+    report: BufferHandle,
+    drawn: (usize, usize, usize),
+    lamps: u32,
+    tiles: u32,
+}
+
+/// Which of a picture's parts are brought back to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The display bytes.
+    pub display: bool,
+    /// The light in nits.
+    pub nits: bool,
+}
+
+impl Wanted {
+    /// Both.
+    pub const ALL: Self = Self { display: true, nits: true };
+}
+
+/// Frames in flight: the host records one while the device works on the other.
+const FRAMES_IN_FLIGHT: usize = 2;
+
+/// Renders pictures of scenes.
+pub struct Renderer {
+    passes: Passes,
+    cache: GraphCache,
+    frames: Frames,
+    number: u64,
+    gpu: Gpu,
+}
+
+impl Renderer {
+    /// A renderer on this device.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses; out of memory.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let passes = Passes::new(gpu)?;
+        gpu.save_pipeline_cache();
+        Ok(Self {
+            passes,
+            cache: GraphCache::default(),
+            frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
+            number: 0,
+            gpu: gpu.clone(),
+        })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Uploads a scene.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
+        GpuScene::new(&self.gpu, scene, &self.passes.gbuffer.opaque)
+    }
+
+    /// Renders one picture and waits for it.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
+        let pending = self.submit(scene, view, settings, Wanted::ALL)?;
+        self.collect(pending)
+    }
+
+    /// Sends a frame off; `collect` waits for it. With two submitted before the first is collected, host and device
+    /// work at the same time.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn submit(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &Settings,
+        wanted: Wanted,
+    ) -> GpuResult<Pending> {
+        let data = frame_data(&self.gpu, scene, view, settings)?;
+        let mut graph = Graph::new(self.number);
+        self.number += 1;
+        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let display = wanted.display.then(|| graph.read_back("display", images.display));
+        let light = wanted.nits.then(|| graph.read_back("light", images.light));
+        if !wanted.display {
+            graph.output(images.display);
+        }
+        let aovs = images
+            .aovs
+            .iter()
+            .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
+            .collect();
+        let report = read_report(&mut graph, images.lists);
+        let mut rec = self.frames.begin()?;
+        let executed = graph.execute(&mut rec, &mut self.cache)?;
+        let ticket = rec.submit()?;
+        let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
+        Ok(Pending {
+            ticket,
+            executed,
+            view: *view,
+            settings: settings.clone(),
+            display,
+            light,
+            aovs,
+            report,
+            drawn,
+            lamps: data.values.light_count - data.values.directional_count,
+            tiles: data.values.tiles[0] * data.values.tiles[1],
+        })
+    }
+
+    /// Waits for a frame and brings it to the host.
+    ///
+    /// # Errors
+    /// A lost device.
+    pub fn collect(&mut self, pending: Pending) -> GpuResult<Picture> {
+        self.frames.wait(pending.ticket)?;
+        let (width, height) = (pending.view.width as usize, pending.view.height as usize);
+        let to_nits = 1.0 / pending.settings.exposure.multiplier();
+        let buffer = |handle: BufferHandle| -> GpuResult<Arc<Buffer>> {
+            pending.executed.buffer(handle).ok_or_else(|| GpuError::Pipeline {
+                pipeline: "frame graph".into(),
+                detail: "a read-back was not run".into(),
+            })
+        };
+        let display = pending.display.map(&buffer).transpose()?.map_or_else(Vec::new, |b| b.mapped().to_vec());
+        let nits = match pending.light {
+            Some(handle) => halves(buffer(handle)?.mapped(), to_nits).map(|[r, g, b, _]| [r, g, b]).collect(),
+            None => Vec::new(),
+        };
+        let mut aovs = Vec::new();
+        for &(aov, handle, is_light) in &pending.aovs {
+            let bytes = buffer(handle)?;
+            let pixels: Vec<[f32; 4]> = if is_light {
+                halves(bytes.mapped(), to_nits).collect()
+            } else {
+                floats(bytes.mapped(), aov, &pending.view)
+            };
+            aovs.push((aov, pixels));
+        }
+        let report = buffer(pending.report)?;
+        let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
+        let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        Ok(Picture {
+            width,
+            height,
+            display,
+            nits,
+            aovs,
+            times: self.frames.times(pending.ticket).to_vec(),
+            lists: LightListReport {
+                tiles: pending.tiles,
+                lamps: pending.lamps,
+                evaluated: at(0),
+                most: at(1),
+                overflowed: at(2),
+            },
+            drawn: pending.drawn,
+            exposure: pending.settings.exposure,
+        })
+    }
+
+    /// The planned frame, for `graph`.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+        let data = frame_data(&self.gpu, scene, view, settings)?;
+        let mut graph = Graph::new(self.number);
+        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        graph.output(images.display);
+        for (_, image) in images.aovs {
+            graph.output(image);
+        }
+        graph.prepare(&self.gpu, &mut self.cache)
+    }
+}
+
+fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
+    use crate::graph::Access;
+    let out = graph.readback("light list report on the host", 16);
+    graph.pass("read back light report").uses(lists.report, Access::CopyFrom).uses(out, Access::CopyTo).record(
+        move |cx| {
+            let (from, to) = (cx.buffer(lists.report), cx.buffer(out));
+            cx.rec.copy_buffer(&from, &to, 0, 0, 16);
+            Ok(())
+        },
+    );
+    out
+}
+
+fn frame_data(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<FrameData> {
+    let visible = scene.visible(view);
+    let lights = scene.lights_for(view);
+    let directional_count = scene.directional_count();
+    let lamps = lights.len() as u32 - directional_count;
+    let lists = settings.light_lists;
+    let values = FrameConstants {
+        view_projection: view.view_projection,
+        inverse_projection: view.inverse,
+        forward: view.forward.extend(if view.parallel { 1.0 } else { 0.0 }),
+        size: [view.width, view.height],
+        tiles: [view.width.div_ceil(TILE), view.height.div_ceil(TILE)],
+        pre_exposure: settings.exposure.multiplier() as f32,
+        directional_count,
+        light_count: lights.len() as u32,
+        list_capacity: lamps.clamp(1, MAX_LISTED),
+        cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
+        merge_bound: lists.merge_bound,
+        ..FrameConstants::default()
+    };
+    let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
+        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Dynamic)?;
+        buffer.write(0, bytes);
+        Ok(buffer)
+    };
+    Ok(FrameData {
+        constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
+        instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
+        lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
+        visible,
+        values,
+    })
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    bytes.try_into().map_or(0, u32::from_le_bytes)
+}
+
+/// Half-float pixels, scaled.
+fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
+    debug_assert_eq!(LIGHT, vk::Format::R16G16B16A16_SFLOAT);
+    bytes.chunks_exact(8).map(move |pixel| {
+        let mut out = [0f32; 4];
+        for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
+            let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
+            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+        }
+        out
+    })
+}
+
+fn floats(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {
+    let mut pixels: Vec<[f32; 4]> = vec![[0.0; 4]; bytes.len() / 16];
+    bytemuck::cast_slice_mut::<_, u8>(&mut pixels).copy_from_slice(&bytes[..bytes.len() / 16 * 16]);
+    if aov == Aov::Channel(Channel::Position) {
+        // The device works relative to the camera; people think in the world.
+        let camera = view.position.as_vec3().extend(0.0);
+        for pixel in pixels.iter_mut().filter(|pixel| pixel[3] > 0.0) {
+            *pixel = (Vec4::from_array(*pixel) + camera).to_array();
+        }
+    }
+    pixels
+}
