@@ -3,6 +3,6 @@
 //!
 //! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
 //! this list; `tests/architecture.rs` keeps it so.
-pub mod photometry;
 pub mod camera;
+pub mod photometry;
 pub mod scene;
