@@ -1,2 +1,6 @@
-//! The command line: parses and dispatches.
-fn main() {}
+//! The program: all is in the library's `cli`.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sunny16::cli::run()
+}

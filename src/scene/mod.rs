@@ -1,5 +1,8 @@
 //! The scene model and the import of files: the only room that reads untrusted bytes.
 pub mod build;
+pub mod gltf;
+pub mod inspect;
+pub mod look;
 pub mod model;
 pub mod procedural;
 pub mod write_glb;

@@ -1,0 +1,35 @@
+//! `sunny16 graph`: the planned frame.
+
+use clap::{Args, ValueEnum};
+
+use super::{CliError, DeviceArgs, open};
+use crate::{camera::Exposure, frame::Renderer, gpu::Gpu, graph::draw};
+
+#[derive(Args, Debug)]
+pub struct GraphArgs {
+    #[command(flatten)]
+    scene: open::SceneArgs,
+    /// Mermaid for Markdown pages, DOT for Graphviz.
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    format: Format,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Mermaid,
+    Dot,
+}
+
+pub fn run(args: &GraphArgs) -> Result<(), CliError> {
+    let opened = open::open(&args.scene)?;
+    let gpu = Gpu::open(&args.device.options())?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let on_device = renderer.upload(&opened.scene)?;
+    let settings = opened.settings(Exposure::default(), vec![]);
+    let prepared = renderer.plan(&on_device, &opened.view(), &settings)?;
+    let language = if args.format == Format::Mermaid { draw::Language::Mermaid } else { draw::Language::Dot };
+    print!("{}", draw::draw(&prepared, language));
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! The command line: one file a command.
+
+mod bench;
+mod doctor;
+mod graph;
+mod inspect;
+mod open;
+mod render;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    gpu::{GpuError, GpuOptions, fault::Fault},
+    output::OutputError,
+    scene::{gltf::ImportError, look::LookError},
+};
+
+/// Physically based look-dev: lamps in lumens, candela and lux; a camera with f-stop, shutter and ISO.
+#[derive(Parser)]
+#[command(name = "sunny16", version, about, max_term_width = 120, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Start here:
+  sunny16 doctor                                   what this machine offers, what to install
+  sunny16 render scene.glb -o picture.png          a picture; without dials the camera meters the scene
+  sunny16 render scene.glb -o picture.exr --set camera.lens.f_stop=16 --set camera.body.shutter=1/100
+
+Exit codes: 0 done; 1 a fault of the program; 2 a wrong argument; 3 a bound of a comparison is broken;
+4 an input file cannot be used; 5 an output cannot be written; 6 no usable device, or its memory is full;
+7 the device was lost; 8 the validation layer had something to say (with --validation).";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Render a scene to a PNG (for displays) or an EXR (32-bit, in nits).
+    Render(render::RenderArgs),
+    /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
+    Inspect(inspect::InspectArgs),
+    /// Measure frames: time of each pass, memory, start-up.
+    Bench(bench::BenchArgs),
+    /// Print the frame graph: passes, images, barriers, memory.
+    Graph(graph::GraphArgs),
+    /// Say which drivers and devices there are, what each lacks, and what to install.
+    Doctor,
+}
+
+/// Options of every command that uses a device.
+#[derive(Args, Clone, Debug)]
+struct DeviceArgs {
+    /// The device to use: a part of its name or its number, as `sunny16 doctor` lists them [default: the best].
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Turn on the Vulkan validation layer with synchronization validation; a message makes the exit code 8.
+    #[arg(long)]
+    validation: bool,
+}
+
+impl DeviceArgs {
+    fn options(&self) -> GpuOptions {
+        let faults = std::env::var("SUNNY16_FAULT").ok().and_then(|text| Fault::parse(&text)).into_iter().collect();
+        GpuOptions {
+            device: self.device.clone(),
+            validation: self.validation,
+            cache_dir: cache_dir(),
+            faults,
+        }
+    }
+}
+
+/// Where compiled pipelines are kept: the XDG cache directory.
+fn cache_dir() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("sunny16"))
+}
+
+/// Whatever ends a command early.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Look(#[from] LookError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    #[error("the validation layer reports {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
+    Validation(Vec<String>),
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl CliError {
+    fn exit_code(&self) -> u8 {
+        match self {
+            Self::Internal(_) => 1,
+            Self::Usage(_) | Self::Look(LookError::UnknownPath { .. } | LookError::BadValue { .. } | LookError::Exposure(_)) => 2,
+            Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
+            Self::Output(_) => 5,
+            Self::Gpu(error) => match error {
+                GpuError::DeviceLost { .. } => 7,
+                GpuError::Pipeline { .. } => 1,
+                _ => 6,
+            },
+            Self::Validation(_) => 8,
+        }
+    }
+}
+
+/// Runs the program; its errors are one line on standard error.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Render(args) => render::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Graph(args) => graph::run(&args),
+        Command::Doctor => doctor::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sunny16: error: {}", error.to_string().replace('\n', " "));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

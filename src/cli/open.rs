@@ -1,0 +1,249 @@
+//! What several commands share: scene, look, camera, exposure.
+
+use std::{path::PathBuf, str::FromStr};
+
+use clap::Args;
+use glam::{DMat4, DVec3};
+
+use super::CliError;
+use crate::{
+    camera::Exposure,
+    frame::{Aov, LightListSettings, Picture, Renderer, Settings},
+    passes::{GpuScene, View},
+    photometry::{Ev100, Lux, Nit},
+    scene::{self, LightKind, NoteKind, Projection, Scene, gltf, look::Look},
+};
+
+/// Options of every command that looks at a scene through a camera.
+#[derive(Args, Clone, Debug)]
+pub struct SceneArgs {
+    /// The scene: a .glb or .gltf file.
+    pub scene: PathBuf,
+    /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
+    #[arg(long, value_name = "FILE")]
+    pub look: Option<PathBuf>,
+    /// The camera of the file to look through [default: the look's, else the first, else one framed on the scene].
+    #[arg(long, value_name = "NAME")]
+    pub camera: Option<String>,
+    /// Pixels across and down, e.g. 640x360 [default: 720 down, across by the camera's aspect].
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// Override one property of the look, e.g. camera.lens.f_stop=2.8; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// A picture's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let oops = || format!("'{text}' is no size: write it as WIDTHxHEIGHT in pixels, each at least 1, e.g. 640x360");
+        let (width, height) = text.split_once(['x', 'X']).ok_or_else(oops)?;
+        let side = |text: &str| text.parse::<u32>().ok().filter(|&side| side > 0).ok_or_else(oops);
+        Ok(Self { width: side(width)?, height: side(height)? })
+    }
+}
+
+/// A scene with the look applied.
+pub struct Opened {
+    pub scene: Scene,
+    pub look: Look,
+    pub camera_name: String,
+    pub camera: (DMat4, Projection),
+    pub size: Size,
+}
+
+/// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
+const DEFAULT_SUN: Lux = Lux(10_000.0);
+
+/// Reads scene and look, and chooses the camera.
+pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
+    let mut look = Look::default();
+    let beside = args.scene.with_extension("look.toml");
+    match &args.look {
+        Some(file) => look.read(file)?,
+        None if beside.is_file() => look.read(&beside)?,
+        None => {}
+    }
+    for assignment in &args.set {
+        look.assign(assignment)?;
+    }
+    let mut scene = gltf::load(&args.scene)?;
+    let worth_saying = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).count();
+    if worth_saying > 0 {
+        eprintln!(
+            "{}: {worth_saying} remarks (`sunny16 inspect {}` lists them all); the first:",
+            args.scene.display(),
+            args.scene.display()
+        );
+        for note in scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3) {
+            eprintln!("  {:?} {}: {}", note.kind, note.place, note.message);
+        }
+    }
+    look.apply(&mut scene)?;
+    let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
+    if look.default_light != Some(false) && is_dark(&scene) {
+        eprintln!(
+            "the scene has no light: it is lit by a sun of {DEFAULT_SUN} from behind the camera (--set scene.default_light=false keeps it dark)"
+        );
+        add_default_sun(&mut scene, world);
+    }
+    let size = args.size.unwrap_or_else(|| default_size(&projection));
+    Ok(Opened { scene, look, camera_name, camera: (world, projection), size })
+}
+
+fn is_dark(scene: &Scene) -> bool {
+    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
+    !lit && !glows
+}
+
+fn add_default_sun(scene: &mut Scene, camera: DMat4) {
+    let light = scene::Light {
+        name: "default sun".into(),
+        color: glam::Vec3::ONE,
+        kind: LightKind::Directional { illuminance: DEFAULT_SUN },
+        range: None,
+    };
+    // From over the photographer's left shoulder.
+    let turn = DMat4::from_rotation_y(-0.6) * DMat4::from_rotation_x(-0.6);
+    let node = scene::Node {
+        name: "default sun".into(),
+        local: DMat4::from_mat3(glam::DMat3::from_mat4(camera)) * turn,
+        light: Some(scene.lights.len()),
+        ..Default::default()
+    };
+    scene.lights.push(light);
+    scene.roots.push(scene.nodes.len());
+    scene.nodes.push(node);
+}
+
+fn default_size(projection: &Projection) -> Size {
+    let aspect = match *projection {
+        Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
+        Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
+    };
+    Size { width: (720.0 * aspect.clamp(0.1, 10.0)).round() as u32, height: 720 }
+}
+
+fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String, DMat4, Projection), CliError> {
+    let placed = scene.walk();
+    let cameras: Vec<_> = placed
+        .iter()
+        .filter_map(|placed| {
+            let camera = placed.node.camera.and_then(|camera| scene.cameras.get(camera))?;
+            Some((camera.name.as_str(), placed.node.name.as_str(), placed.world, camera.projection))
+        })
+        .collect();
+    let wanted = args.camera.as_deref().or(look.camera.as_deref());
+    let found = match wanted {
+        Some(name) => Some(cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name).ok_or_else(|| {
+            let names: Vec<_> =
+                cameras.iter().map(|(camera, node, ..)| if camera.is_empty() { *node } else { *camera }).collect();
+            let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
+            CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.scene.display()))
+        })?),
+        None => cameras.first(),
+    };
+    Ok(match found {
+        Some((camera, node, world, projection)) => {
+            ((if camera.is_empty() { node } else { camera }).to_string(), *world, *projection)
+        }
+        None => {
+            let (world, projection) = framed(scene);
+            ("framed on the scene".into(), world, projection)
+        }
+    })
+}
+
+/// A camera that sees the whole scene from the front, a little from above and the right.
+fn framed(scene: &Scene) -> (DMat4, Projection) {
+    let (low, high) = scene.bounds().unwrap_or((DVec3::splat(-1.0), DVec3::splat(1.0)));
+    let center = (low + high) * 0.5;
+    let radius = ((high - low).length() * 0.5).max(1e-3);
+    let vertical_fov = 40f64.to_radians();
+    let distance = radius / (vertical_fov * 0.5).sin();
+    let eye = center + DVec3::new(0.5, 0.4, 1.0).normalize() * distance;
+    let projection = Projection::Perspective {
+        vertical_fov: vertical_fov as f32,
+        aspect: None,
+        near: ((distance - radius) * 0.1).max(distance * 1e-4) as f32,
+        far: None,
+    };
+    (scene::build::facing(eye, center), projection)
+}
+
+impl Opened {
+    /// The view of the chosen camera.
+    pub fn view(&self) -> View {
+        View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
+    }
+
+    /// Settings by the look, at an exposure.
+    pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> Settings {
+        let default = LightListSettings::default();
+        Settings {
+            exposure,
+            tone_mapper: self.look.tone_mapper.unwrap_or_default(),
+            light_lists: LightListSettings {
+                enabled: self.look.light_lists.unwrap_or(default.enabled),
+                cull_bound: self.look.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
+                merge_bound: self.look.merge_bound.map_or(default.merge_bound, |bound| bound as f32),
+            },
+            aovs,
+        }
+    }
+}
+
+/// What a reflected-light meter reads of a picture: the mean luminance of all lit pixels, averaged in stops so that a
+/// lamp in the picture does not outweigh the rest.
+pub fn metered(picture: &Picture) -> Option<Exposure> {
+    let luminance = |c: &[f32; 3]| 0.2126 * f64::from(c[0]) + 0.7152 * f64::from(c[1]) + 0.0722 * f64::from(c[2]);
+    let stops: Vec<f64> = picture.nits.iter().map(luminance).filter(|&l| l > 0.0).map(f64::log2).collect();
+    if stops.is_empty() {
+        return None;
+    }
+    let mean = stops.iter().sum::<f64>() / stops.len() as f64;
+    Exposure::from_luminance(Nit(mean.exp2())).ok()
+}
+
+/// The exposure of the look's dials, or the one that the scene meters at.
+pub fn exposure(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+) -> Result<(Exposure, bool), CliError> {
+    if let Some(exposure) = opened.look.exposure()? {
+        return Ok((exposure, true));
+    }
+    // Half floats hold about 30 stops; a first guess that is farther off than that is refined by what it sees.
+    let mut exposure = Exposure::default();
+    let small = View::new(opened.camera.0, &opened.camera.1, (view.width / 4).max(1), (view.height / 4).max(1));
+    for _ in 0..4 {
+        let picture = renderer.render(scene, &small, &opened.settings(exposure, vec![]))?;
+        match metered(&picture) {
+            Some(read) => {
+                let off = read.stops_above(exposure).abs();
+                exposure = read;
+                if off < 6.0 {
+                    break;
+                }
+            }
+            // Nothing brighter than the smallest half float: try twenty stops lower.
+            None => exposure = Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default(),
+        }
+    }
+    let compensation = opened.look.compensation.unwrap_or(0.0);
+    Ok((exposure.compensated(compensation).map_err(crate::scene::look::LookError::from)?, false))
+}
+

@@ -1,0 +1,219 @@
+//! `sunny16 render`: one picture.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::{CliError, DeviceArgs, open};
+use crate::{
+    frame::{Aov, Picture, Renderer},
+    gpu::Gpu,
+    output::{self, Layer},
+    passes::resolve::Channel,
+};
+
+#[derive(Args, Debug)]
+pub struct RenderArgs {
+    #[command(flatten)]
+    scene: open::SceneArgs,
+    /// The picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in nits).
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Write exposed values to the EXR (1 is the luminance that the exposure renders white) instead of nits.
+    #[arg(long)]
+    exposed: bool,
+    /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    aov: Vec<String>,
+    /// Print the time of each pass.
+    #[arg(long)]
+    times: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+pub fn run(args: &RenderArgs) -> Result<(), CliError> {
+    let exr = match args.output.extension().and_then(|extension| extension.to_str()) {
+        Some("png") => false,
+        Some("exr") => true,
+        _ => {
+            return Err(CliError::Usage(format!(
+                "{}: write to a .png or .exr file; the ending chooses the format",
+                args.output.display()
+            )));
+        }
+    };
+    let aovs = parse_aovs(&args.aov)?;
+    output::check_writable(&args.output)?;
+    let opened = open::open(&args.scene)?;
+    let gpu = Gpu::open(&args.device.options())?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let on_device = renderer.upload(&opened.scene)?;
+    let view = opened.view();
+    let (exposure, by_dials) = open::exposure(&opened, &mut renderer, &on_device, &view)?;
+    let picture = renderer.render(&on_device, &view, &opened.settings(exposure, aovs))?;
+    write(args, exr, &picture)?;
+    if !args.quiet {
+        report(args, &opened, &gpu, &picture, by_dials);
+    }
+    drop(on_device);
+    drop(renderer);
+    let messages = gpu.validation_messages();
+    if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+}
+
+fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
+    let mut aovs = Vec::new();
+    for name in names {
+        if name == "all" {
+            aovs.extend(Aov::ALL.map(|(_, aov)| aov));
+            continue;
+        }
+        let found = Aov::ALL.iter().find(|(known, _)| known == name).ok_or_else(|| {
+            let known = Aov::ALL.map(|(name, _)| name).join(", ");
+            CliError::Usage(format!("there is no output '{name}'; there are {known}, and all"))
+        })?;
+        aovs.push(found.1);
+    }
+    let mut once = Vec::new();
+    for aov in aovs {
+        if !once.contains(&aov) {
+            once.push(aov);
+        }
+    }
+    Ok(once)
+}
+
+fn channels(aov: Aov) -> &'static [&'static str] {
+    match aov {
+        Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion) => &["V"],
+        Aov::Channel(Channel::Depth) => &["Z"],
+        Aov::Channel(Channel::Normal | Channel::Position) => &["X", "Y", "Z"],
+        _ => &["R", "G", "B"],
+    }
+}
+
+fn write(args: &RenderArgs, exr: bool, picture: &Picture) -> Result<(), CliError> {
+    if exr {
+        let multiplier = picture.exposure.multiplier() as f32;
+        let scale = if args.exposed { multiplier } else { 1.0 };
+        let light: Vec<[f32; 4]> =
+            picture.nits.iter().map(|c| [c[0] * scale, c[1] * scale, c[2] * scale, 1.0]).collect();
+        let scaled: Vec<(Aov, Vec<[f32; 4]>)> = picture
+            .aovs
+            .iter()
+            .map(|(aov, pixels)| {
+                let factor = if matches!(aov, Aov::Channel(_)) { 1.0 } else { scale };
+                (*aov, pixels.iter().map(|p| p.map(|v| v * factor)).collect())
+            })
+            .collect();
+        let mut layers = vec![Layer { name: "", channels: &["R", "G", "B"], pixels: &light }];
+        layers.extend(scaled.iter().map(|(aov, pixels)| Layer { name: aov.name(), channels: channels(*aov), pixels }));
+        let white = if args.exposed { picture.exposure.saturation_luminance().get() as f32 } else { 1.0 };
+        output::write_exr(&args.output, picture.width, picture.height, white, &layers)?;
+        return Ok(());
+    }
+    output::write_png(&args.output, picture.width, picture.height, &picture.display)?;
+    for (aov, pixels) in &picture.aovs {
+        let file = beside(&args.output, aov.name());
+        output::write_png(&file, picture.width, picture.height, &aov_preview(*aov, pixels, picture))?;
+    }
+    Ok(())
+}
+
+/// `picture.png` and `normal` give `picture.normal.png`.
+fn beside(file: &Path, name: &str) -> PathBuf {
+    file.with_extension(format!("{name}.png"))
+}
+
+/// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their range.
+fn aov_preview(aov: Aov, pixels: &[[f32; 4]], picture: &Picture) -> Vec<u8> {
+    let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
+    let low = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MAX, f32::min)).collect::<Vec<_>>();
+    let high = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MIN, f32::max)).collect::<Vec<_>>();
+    let multiplier = picture.exposure.multiplier() as f32;
+    let encode = |v: f32| {
+        let v = v.clamp(0.0, 1.0);
+        if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
+    };
+    pixels
+        .iter()
+        .flat_map(|pixel| {
+            let mut bytes = [0, 0, 0, 255];
+            for channel in 0..3 {
+                let v = pixel[channel];
+                let shown = match aov {
+                    _ if pixel[3] <= 0.0 && matches!(aov, Aov::Channel(_)) => 0.0,
+                    Aov::Channel(Channel::Normal) => v * 0.5 + 0.5,
+                    Aov::Channel(Channel::Depth | Channel::Position) => {
+                        (v - low[channel]) / (high[channel] - low[channel]).max(1e-9)
+                    }
+                    Aov::Channel(Channel::BaseColor) => encode(v),
+                    Aov::Channel(_) => v,
+                    Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular => encode(v * multiplier),
+                };
+                bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+            }
+            bytes
+        })
+        .collect()
+}
+
+/// More stops than this between the meter and the dials are worth a warning.
+const WARN_STOPS: f64 = 4.0;
+
+fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, by_dials: bool) {
+    let camera = picture.exposure.ev100().get();
+    println!(
+        "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
+        args.output.display(),
+        picture.width,
+        picture.height,
+        opened.camera_name,
+        if by_dials { "its dials" } else { "metered: the look names no dials" },
+        gpu.info().name,
+    );
+    let (draws, instances, culled) = picture.drawn;
+    println!("{} triangles; {draws} draws of {instances} instances, {culled} outside of the view", opened.scene.shown_triangles());
+    let lists = picture.lists;
+    if lists.lamps > 0 && lists.tiles > 0 {
+        let bounds = opened.settings(picture.exposure, vec![]).light_lists;
+        println!(
+            "{} lamps: {:.1} evaluated a tile, at most {}{}; left out below {:.5} of white in sum, merged below {:.5}{}",
+            lists.lamps,
+            f64::from(lists.evaluated) / f64::from(lists.tiles),
+            lists.most,
+            if lists.overflowed > 0 { format!(" ({} tiles evaluate all)", lists.overflowed) } else { String::new() },
+            bounds.cull_bound,
+            bounds.merge_bound,
+            if bounds.enabled { "" } else { " (switched off)" },
+        );
+    }
+    for note in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
+        println!("texture '{}' is missing or broken and shows the error pattern", note.name);
+    }
+    if let Some(meter) = open::metered(picture).filter(|_| by_dials) {
+        let off = meter.stops_above(picture.exposure);
+        let metered = meter.ev100().get();
+        if off.abs() > WARN_STOPS {
+            println!(
+                "warning: the scene meters at EV100 {metered:.2}, the camera is at {camera:.2}: the picture is {:.1} stops too {}; --set camera.exposure.ev100={metered:.2} follows the meter",
+                off.abs(),
+                if off > 0.0 { "bright" } else { "dark" },
+            );
+        } else {
+            println!("the scene meters at EV100 {metered:.2}");
+        }
+    } else if open::metered(picture).is_none() {
+        println!("warning: the picture is black: nothing that the camera sees is lit or shines");
+    }
+    if args.times {
+        for pass in &picture.times {
+            println!("{:>10.3} ms  {}", pass.ms, pass.name);
+        }
+    }
+}

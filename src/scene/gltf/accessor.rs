@@ -1,0 +1,596 @@
+//! Reading accessors (glTF 2.0 sections 3.6.2 and 5.1): every component type, strides, matrix columns, sparse
+//! substitution, and accessors without a buffer view, which are zeros.
+
+use std::{cell::Cell, sync::Arc};
+
+use serde_json::Value;
+
+use super::{MAX_DECODED_BYTES, MAX_ZERO_ELEMENTS};
+
+/// The type of a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Component {
+    I8,
+    U8,
+    I16,
+    U16,
+    U32,
+    F32,
+}
+
+impl Component {
+    fn of(code: u64) -> Option<Self> {
+        Some(match code {
+            5120 => Self::I8,
+            5121 => Self::U8,
+            5122 => Self::I16,
+            5123 => Self::U16,
+            5125 => Self::U32,
+            5126 => Self::F32,
+            _ => return None,
+        })
+    }
+
+    /// In bytes.
+    pub(super) const fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 => 2,
+            Self::U32 | Self::F32 => 4,
+        }
+    }
+
+    /// The number stored at the start of `bytes`.
+    fn read(self, bytes: &[u8]) -> Option<f64> {
+        Some(match (self, bytes) {
+            (Self::I8, [a, ..]) => f64::from(i8::from_le_bytes([*a])),
+            (Self::U8, [a, ..]) => f64::from(*a),
+            (Self::I16, [a, b, ..]) => f64::from(i16::from_le_bytes([*a, *b])),
+            (Self::U16, [a, b, ..]) => f64::from(u16::from_le_bytes([*a, *b])),
+            (Self::U32, [a, b, c, d, ..]) => f64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+            (Self::F32, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
+            _ => return None,
+        })
+    }
+
+    /// What a normalized integer stands for (section 3.11): signed ones reach -1 twice.
+    fn normalize(self, x: f64) -> f64 {
+        match self {
+            Self::I8 => (x / 127.0).max(-1.0),
+            Self::U8 => x / 255.0,
+            Self::I16 => (x / 32767.0).max(-1.0),
+            Self::U16 => x / 65535.0,
+            Self::U32 | Self::F32 => x,
+        }
+    }
+}
+
+/// How many components an element has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Scalar,
+    Vec2,
+    Vec3,
+    Vec4,
+    Mat2,
+    Mat3,
+    Mat4,
+}
+
+impl Shape {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "SCALAR" => Self::Scalar,
+            "VEC2" => Self::Vec2,
+            "VEC3" => Self::Vec3,
+            "VEC4" => Self::Vec4,
+            "MAT2" => Self::Mat2,
+            "MAT3" => Self::Mat3,
+            "MAT4" => Self::Mat4,
+            _ => return None,
+        })
+    }
+
+    const fn columns_rows(self) -> (usize, usize) {
+        match self {
+            Self::Scalar => (1, 1),
+            Self::Vec2 => (1, 2),
+            Self::Vec3 => (1, 3),
+            Self::Vec4 => (1, 4),
+            Self::Mat2 => (2, 2),
+            Self::Mat3 => (3, 3),
+            Self::Mat4 => (4, 4),
+        }
+    }
+
+    /// Numbers in an element.
+    pub(super) const fn components(self) -> usize {
+        let (columns, rows) = self.columns_rows();
+        columns * rows
+    }
+
+    pub(super) const fn is_matrix(self) -> bool {
+        self.columns_rows().0 > 1
+    }
+}
+
+/// Bytes between the columns of an element: those of matrices begin at multiples of four (section 3.6.2.4).
+const fn column_stride(shape: Shape, component: Component) -> usize {
+    let (_, rows) = shape.columns_rows();
+    let bytes = rows * component.size();
+    if shape.is_matrix() { bytes.next_multiple_of(4) } else { bytes }
+}
+
+/// Bytes that an element takes, without padding after its last column.
+const fn element_size(shape: Shape, component: Component) -> usize {
+    let (columns, rows) = shape.columns_rows();
+    (columns - 1) * column_stride(shape, component) + rows * component.size()
+}
+
+/// Bytes from one element to the next where no stride is given.
+const fn tight_stride(shape: Shape, component: Component) -> usize {
+    let (columns, _) = shape.columns_rows();
+    columns * column_stride(shape, component)
+}
+
+/// A buffer view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) buffer: usize,
+    pub(super) offset: usize,
+    pub(super) length: usize,
+    pub(super) stride: Option<usize>,
+    pub(super) target: Option<u64>,
+}
+
+/// A sparse substitution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sparse {
+    pub(super) count: usize,
+    pub(super) index_view: usize,
+    pub(super) index_offset: usize,
+    pub(super) index_type: Component,
+    pub(super) value_view: usize,
+    pub(super) value_offset: usize,
+}
+
+/// An accessor of known type.
+#[derive(Clone, Debug)]
+pub(super) struct Accessor {
+    pub(super) view: Option<usize>,
+    pub(super) offset: usize,
+    pub(super) component: Component,
+    pub(super) shape: Shape,
+    pub(super) normalized: bool,
+    pub(super) count: usize,
+    pub(super) min: Vec<f64>,
+    pub(super) max: Vec<f64>,
+    pub(super) sparse: Option<Sparse>,
+}
+
+impl Accessor {
+    pub(super) const fn element_size(&self) -> usize {
+        element_size(self.shape, self.component)
+    }
+}
+
+/// A buffer's bytes that may be shared between buffers of one file.
+#[derive(Clone)]
+pub(super) enum Bytes<'a> {
+    Borrowed(&'a [u8]),
+    Shared(Arc<[u8]>),
+}
+
+impl Bytes<'_> {
+    pub(super) fn get(&self) -> &[u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
+/// Why something could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReadError {
+    /// A sentence about the place.
+    Broken(String),
+    /// The file leaves it to others to supply the data (section 3.6.1.1: a buffer without a URI), which is no fault.
+    Absent(String),
+    /// More than the limits allow.
+    TooLarge(String),
+}
+
+impl ReadError {
+    /// The sentence alone.
+    pub(super) fn text(self) -> String {
+        let (Self::Broken(text) | Self::Absent(text) | Self::TooLarge(text)) = self;
+        text
+    }
+}
+
+fn broken<T>(message: impl Into<String>) -> Result<T, ReadError> {
+    Err(ReadError::Broken(message.into()))
+}
+
+/// Everything that accessors read from.
+pub(super) struct Store<'a> {
+    pub(super) buffers: Vec<Result<Bytes<'a>, ReadError>>,
+    pub(super) views: Vec<Option<View>>,
+    pub(super) accessors: Vec<Option<Accessor>>,
+    /// What may still be decoded; small files can otherwise ask for the same bytes any number of times.
+    budget: Cell<u64>,
+    zeros: Cell<u64>,
+}
+
+fn number(value: Option<&Value>) -> Option<usize> {
+    value.and_then(Value::as_u64).and_then(|x| usize::try_from(x).ok())
+}
+
+fn numbers(value: Option<&Value>) -> Vec<f64> {
+    value.and_then(Value::as_array).map(|list| list.iter().filter_map(Value::as_f64).collect()).unwrap_or_default()
+}
+
+impl View {
+    fn parse(value: &Value) -> Option<Self> {
+        Some(Self {
+            buffer: number(value.get("buffer"))?,
+            offset: number(value.get("byteOffset")).unwrap_or(0),
+            length: number(value.get("byteLength"))?,
+            stride: number(value.get("byteStride")),
+            target: value.get("target").and_then(Value::as_u64),
+        })
+    }
+}
+
+impl Accessor {
+    fn parse(value: &Value) -> Option<Self> {
+        let component = |value: &Value| value.get("componentType").and_then(Value::as_u64).and_then(Component::of);
+        let sparse = match value.get("sparse") {
+            None => None,
+            Some(sparse) => {
+                let (indices, values) = (sparse.get("indices")?, sparse.get("values")?);
+                let index_type = component(indices)?;
+                if !matches!(index_type, Component::U8 | Component::U16 | Component::U32) {
+                    return None;
+                }
+                Some(Sparse {
+                    count: number(sparse.get("count"))?,
+                    index_view: number(indices.get("bufferView"))?,
+                    index_offset: number(indices.get("byteOffset")).unwrap_or(0),
+                    index_type,
+                    value_view: number(values.get("bufferView"))?,
+                    value_offset: number(values.get("byteOffset")).unwrap_or(0),
+                })
+            }
+        };
+        Some(Self {
+            view: number(value.get("bufferView")),
+            offset: number(value.get("byteOffset")).unwrap_or(0),
+            component: component(value)?,
+            shape: Shape::of(value.get("type")?.as_str()?)?,
+            normalized: value.get("normalized").and_then(Value::as_bool).unwrap_or(false),
+            count: number(value.get("count"))?,
+            min: numbers(value.get("min")),
+            max: numbers(value.get("max")),
+            sparse,
+        })
+    }
+}
+
+impl<'a> Store<'a> {
+    /// Takes the views and accessors of a document that fits the schema.
+    pub(super) fn new(root: &Value, buffers: Vec<Result<Bytes<'a>, ReadError>>) -> Self {
+        let list = |name: &str| root.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        Self {
+            buffers,
+            views: list("bufferViews").iter().map(View::parse).collect(),
+            accessors: list("accessors").iter().map(Accessor::parse).collect(),
+            budget: Cell::new(MAX_DECODED_BYTES),
+            zeros: Cell::new(MAX_ZERO_ELEMENTS),
+        }
+    }
+
+    /// Starts a new phase of reading with a full budget.
+    pub(super) fn refill(&self) {
+        self.budget.set(MAX_DECODED_BYTES);
+        self.zeros.set(MAX_ZERO_ELEMENTS);
+    }
+
+    /// Takes bytes from the budget.
+    pub(super) fn spend(&self, bytes: u64) -> Result<(), ReadError> {
+        match self.budget.get().checked_sub(bytes) {
+            Some(left) => {
+                self.budget.set(left);
+                Ok(())
+            }
+            None => Err(ReadError::TooLarge(format!("more than {MAX_DECODED_BYTES} bytes of decoded geometry"))),
+        }
+    }
+
+    /// A view's bytes.
+    pub(super) fn view(&self, index: usize) -> Result<&[u8], ReadError> {
+        let Some(view) = self.views.get(index).copied().flatten() else {
+            return broken(format!("bufferView {index} is broken"));
+        };
+        let buffer = match self.buffers.get(view.buffer) {
+            Some(Ok(buffer)) => buffer.get(),
+            Some(Err(error)) => return Err(error.clone()),
+            None => return broken(format!("there is no buffer {}", view.buffer)),
+        };
+        let end = view.offset.checked_add(view.length);
+        match end.and_then(|end| buffer.get(view.offset..end)) {
+            Some(bytes) => Ok(bytes),
+            None => broken(format!("bufferView {index} reaches beyond the {} bytes of its buffer", buffer.len())),
+        }
+    }
+
+    /// An accessor that has a known type.
+    pub(super) fn accessor(&self, index: usize) -> Result<&Accessor, ReadError> {
+        match self.accessors.get(index) {
+            Some(Some(accessor)) => Ok(accessor),
+            _ => broken(format!("accessor {index} is missing or of an unknown type")),
+        }
+    }
+
+    /// The bytes that `count` elements take, cut from a view.
+    fn span(
+        &self,
+        view: usize,
+        (offset, count, stride, size): (usize, usize, usize, usize),
+    ) -> Result<&[u8], ReadError> {
+        let bytes = self.view(view)?;
+        let length = count
+            .checked_sub(1)
+            .and_then(|gaps| gaps.checked_mul(stride))
+            .and_then(|before| before.checked_add(size))
+            .and_then(|length| length.checked_add(offset));
+        match length.and_then(|end| bytes.get(offset..end)) {
+            Some(bytes) => Ok(bytes),
+            None => broken(format!(
+                "{count} elements of {size} bytes from byte {offset} on do not fit the {} bytes of bufferView {view}",
+                bytes.len()
+            )),
+        }
+    }
+
+    /// The stride that applies to an accessor.
+    pub(super) fn stride(&self, accessor: &Accessor) -> usize {
+        let tight = tight_stride(accessor.shape, accessor.component);
+        accessor
+            .view
+            .and_then(|view| self.views.get(view).copied().flatten())
+            .and_then(|view| view.stride)
+            .unwrap_or(tight)
+    }
+
+    /// Whether an accessor and all that it refers to can be read, with nothing decoded.
+    pub(super) fn fits(&self, accessor: &Accessor) -> Result<(), ReadError> {
+        if let Some(view) = accessor.view {
+            let (stride, size) = (self.stride(accessor), accessor.element_size());
+            if stride < size {
+                return broken(format!("the stride of {stride} bytes is less than the {size} bytes of an element"));
+            }
+            self.span(view, (accessor.offset, accessor.count, stride, size))?;
+        }
+        if let Some(sparse) = &accessor.sparse {
+            if sparse.count > accessor.count {
+                return broken(format!("{} sparse elements replace those of only {}", sparse.count, accessor.count));
+            }
+            let size = sparse.index_type.size();
+            self.span(sparse.index_view, (sparse.index_offset, sparse.count, size, size))?;
+            let (stride, size) = (tight_stride(accessor.shape, accessor.component), accessor.element_size());
+            self.span(sparse.value_view, (sparse.value_offset, sparse.count, stride, size))?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with each element's index and numbers, not normalized.
+    pub(super) fn visit(&self, accessor: &Accessor, f: &mut dyn FnMut(usize, &[f64])) -> Result<(), ReadError> {
+        self.fits(accessor)?;
+        let components = accessor.shape.components();
+        self.spend((accessor.count as u64).saturating_mul(components as u64).saturating_mul(4))?;
+        let stride = self.stride(accessor);
+        let base = match accessor.view {
+            Some(view) => Some(self.span(view, (accessor.offset, accessor.count, stride, accessor.element_size()))?),
+            None => {
+                let left = self.zeros.get().checked_sub(accessor.count as u64);
+                let Some(left) = left else {
+                    let limit = format!("more than {MAX_ZERO_ELEMENTS} elements without a buffer view");
+                    return Err(ReadError::TooLarge(limit));
+                };
+                self.zeros.set(left);
+                None
+            }
+        };
+        // The substitutes, in rising order as the specification demands.
+        let mut substitutes: Vec<usize> = Vec::new();
+        let tight = tight_stride(accessor.shape, accessor.component);
+        let mut values: &[u8] = &[];
+        if let Some(sparse) = &accessor.sparse {
+            let size = sparse.index_type.size();
+            let indices = self.span(sparse.index_view, (sparse.index_offset, sparse.count, size, size))?;
+            for bytes in indices.chunks_exact(size) {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let index = sparse.index_type.read(bytes).unwrap_or(0.0) as usize;
+                if index >= accessor.count {
+                    return broken(format!("the sparse index {index} is beyond the {} elements", accessor.count));
+                }
+                if substitutes.last().is_some_and(|&last| last >= index) {
+                    return broken(format!("the sparse index {index} does not rise"));
+                }
+                substitutes.push(index);
+            }
+            let span = (sparse.value_offset, sparse.count, tight, accessor.element_size());
+            values = self.span(sparse.value_view, span)?;
+        }
+        let mut next = substitutes.iter().copied().enumerate().peekable();
+        let mut element = [0.0; 16];
+        let (columns, rows) = accessor.shape.columns_rows();
+        let (column, size) = (column_stride(accessor.shape, accessor.component), accessor.component.size());
+        let Some(element) = element.get_mut(..components) else { return broken("an element of unknown size") };
+        for index in 0..accessor.count {
+            let substitute = next.next_if(|&(_, at)| at == index);
+            let bytes = match (substitute, base) {
+                (Some((nth, _)), _) => values.get(nth * tight..),
+                (None, Some(base)) => base.get(index * stride..),
+                (None, None) => None,
+            };
+            match bytes {
+                Some(bytes) => {
+                    for (c, out) in element.chunks_exact_mut(rows).take(columns).enumerate() {
+                        for (r, out) in out.iter_mut().enumerate() {
+                            *out = bytes
+                                .get(c * column + r * size..)
+                                .and_then(|bytes| accessor.component.read(bytes))
+                                .unwrap_or(0.0);
+                        }
+                    }
+                }
+                None => element.fill(0.0),
+            }
+            f(index, element);
+        }
+        Ok(())
+    }
+
+    /// All elements as floats, normalized where the accessor says so.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(super) fn floats<const N: usize>(&self, accessor: &Accessor) -> Result<Vec<[f32; N]>, ReadError> {
+        if accessor.shape.components() != N {
+            return broken(format!("{:?} where {N} components belong", accessor.shape));
+        }
+        self.fits(accessor)?;
+        // Reserved only now that the count is backed by bytes, or bounded for zeros.
+        let mut out = Vec::with_capacity(if accessor.view.is_some() { accessor.count } else { 0 });
+        self.visit(accessor, &mut |_, element| {
+            let mut values = [0.0f32; N];
+            for (value, &x) in values.iter_mut().zip(element) {
+                *value = if accessor.normalized { accessor.component.normalize(x) } else { x } as f32;
+            }
+            out.push(values);
+        })?;
+        Ok(out)
+    }
+
+    /// All elements as unsigned integers.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub(super) fn integers(&self, accessor: &Accessor) -> Result<Vec<u32>, ReadError> {
+        if !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
+            || accessor.shape != Shape::Scalar
+        {
+            return broken("indices that are not unsigned integers");
+        }
+        self.fits(accessor)?;
+        let mut out = Vec::with_capacity(if accessor.view.is_some() { accessor.count } else { 0 });
+        self.visit(accessor, &mut |_, element| out.push(element.first().map_or(0, |&x| x as u32)))?;
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn store<'a>(root: &Value, buffer: &'a [u8]) -> Store<'a> {
+        Store::new(root, vec![Ok(Bytes::Borrowed(buffer))])
+    }
+
+    fn floats(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn strided_floats() {
+        let bytes = floats(&[1.0, 2.0, 9.0, 3.0, 4.0, 9.0]);
+        let root = json!({
+            "bufferViews": [{"buffer": 0, "byteLength": 24, "byteStride": 12}],
+            "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC2", "count": 2}],
+        });
+        let store = store(&root, &bytes);
+        assert_eq!(store.floats::<2>(store.accessor(0).unwrap()).unwrap(), [[1.0, 2.0], [3.0, 4.0]]);
+    }
+
+    #[test]
+    fn normalized_integers() {
+        let bytes = [255u8, 0, 51, 128, 129, 127, 0, 0, 255, 255, 0, 128];
+        let root = json!({
+            "bufferViews": [{"buffer": 0, "byteLength": 12}],
+            "accessors": [
+                {"bufferView": 0, "componentType": 5121, "type": "VEC3", "count": 1, "normalized": true},
+                {"bufferView": 0, "byteOffset": 3, "componentType": 5120, "type": "VEC3", "count": 1, "normalized": true},
+                {"bufferView": 0, "byteOffset": 8, "componentType": 5123, "type": "VEC2", "count": 1, "normalized": true},
+                {"bufferView": 0, "byteOffset": 8, "componentType": 5122, "type": "VEC2", "count": 1, "normalized": true},
+                {"bufferView": 0, "componentType": 5121, "type": "VEC3", "count": 1},
+            ],
+        });
+        let store = store(&root, &bytes);
+        let get = |index| store.accessor(index).unwrap();
+        assert_eq!(store.floats::<3>(get(0)).unwrap(), [[1.0, 0.0, 0.2]]);
+        assert_eq!(store.floats::<3>(get(1)).unwrap(), [[-1.0, -1.0, 1.0]], "-128 is clamped");
+        assert_eq!(store.floats::<2>(get(2)).unwrap(), [[1.0, 32768.0 / 65535.0]]);
+        assert_eq!(store.floats::<2>(get(3)).unwrap(), [[-1.0 / 32767.0, -1.0]]);
+        assert_eq!(store.floats::<3>(get(4)).unwrap(), [[255.0, 0.0, 51.0]]);
+    }
+
+    #[test]
+    fn indices_of_all_widths() {
+        let bytes = [1u8, 2, 3, 0, 0, 1, 0, 0];
+        let root = json!({
+            "bufferViews": [{"buffer": 0, "byteLength": 8}],
+            "accessors": [
+                {"bufferView": 0, "componentType": 5121, "type": "SCALAR", "count": 3},
+                {"bufferView": 0, "componentType": 5123, "type": "SCALAR", "count": 3},
+                {"bufferView": 0, "componentType": 5125, "type": "SCALAR", "count": 2},
+                {"bufferView": 0, "componentType": 5126, "type": "SCALAR", "count": 2},
+            ],
+        });
+        let store = store(&root, &bytes);
+        let get = |index| store.integers(store.accessor(index).unwrap());
+        assert_eq!(get(0).unwrap(), [1, 2, 3]);
+        assert_eq!(get(1).unwrap(), [0x201, 3, 0x100]);
+        assert_eq!(get(2).unwrap(), [0x30201, 0x100]);
+        assert!(get(3).is_err());
+    }
+
+    #[test]
+    fn sparse_replaces_and_missing_views_are_zeros() {
+        let mut bytes = floats(&[1.0, 2.0, 3.0, 7.0, 8.0]);
+        bytes.extend([0, 0, 2, 0]);
+        let sparse = json!({"count": 2, "indices": {"bufferView": 1, "componentType": 5123}, "values": {"bufferView": 0, "byteOffset": 12}});
+        let root = json!({
+            "bufferViews": [{"buffer": 0, "byteLength": 20}, {"buffer": 0, "byteOffset": 20, "byteLength": 4}],
+            "accessors": [
+                {"bufferView": 0, "componentType": 5126, "type": "SCALAR", "count": 3, "sparse": sparse},
+                {"componentType": 5126, "type": "SCALAR", "count": 3, "sparse": sparse},
+                {"componentType": 5126, "type": "SCALAR", "count": 1, "sparse": sparse},
+                {"componentType": 5126, "type": "SCALAR", "count": 2},
+                {"componentType": 5126, "type": "SCALAR", "count": 4_000_000_000u64},
+                {"bufferView": 0, "componentType": 5126, "type": "SCALAR", "count": 4_000_000_000u64},
+            ],
+        });
+        let store = store(&root, &bytes);
+        let get = |index| store.floats::<1>(store.accessor(index).unwrap());
+        assert_eq!(get(0).unwrap(), [[7.0], [2.0], [8.0]]);
+        assert_eq!(get(1).unwrap(), [[7.0], [0.0], [8.0]]);
+        assert!(matches!(get(2), Err(ReadError::Broken(_))), "more substitutes than elements");
+        assert_eq!(get(3).unwrap(), [[0.0], [0.0]]);
+        assert!(matches!(get(4), Err(ReadError::TooLarge(_))));
+        assert!(matches!(get(5), Err(ReadError::Broken(_))), "a count without bytes");
+    }
+
+    #[test]
+    fn columns_of_small_matrices_are_aligned() {
+        let bytes = [1u8, 2, 99, 99, 3, 4, 99, 99, 5, 6, 99, 99, 7, 8];
+        let root = json!({
+            "bufferViews": [{"buffer": 0, "byteLength": 14}],
+            "accessors": [{"bufferView": 0, "componentType": 5121, "type": "MAT2", "count": 2}],
+        });
+        let store = store(&root, &bytes);
+        let matrices = store.floats::<4>(store.accessor(0).unwrap()).unwrap();
+        assert_eq!(matrices, [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
+    }
+}

@@ -1,0 +1,515 @@
+//! From a checked document to the scene.
+
+use std::collections::HashMap;
+
+use glam::{DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
+use serde_json::Value;
+
+use super::{
+    MAX_NODES,
+    accessor::Store,
+    files::Files,
+    geometry::{self, TooLarge},
+    images,
+    json::{extension, index, indices, items, number, numbers, text},
+    report::{At, Report, one_line},
+    validate::Forest,
+};
+use crate::{
+    photometry::{Candela, Lux},
+    scene::{
+        AlphaMode, Camera, Light, LightKind, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef,
+        Wrap,
+    },
+};
+
+/// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
+const SHARP_EDGE: f32 = 1e-3;
+
+#[allow(clippy::cast_possible_truncation)]
+const fn narrow(x: f64) -> f32 {
+    let x = x as f32;
+    if x.is_finite() {
+        x
+    } else if x > 0.0 {
+        f32::MAX
+    } else {
+        f32::MIN
+    }
+}
+
+/// Makes the scene; the report tells whether it may be used.
+pub(super) fn scene(
+    root: &Value,
+    store: &Store<'_>,
+    files: &Files<'_>,
+    forest: &Forest,
+    report: &mut Report,
+) -> Result<Scene, TooLarge> {
+    let count = items(root, "nodes").len();
+    if count > MAX_NODES {
+        return Err(TooLarge(format!("{count} nodes; at most {MAX_NODES} are allowed")));
+    }
+    let (lights, light_map) = lights(root, report);
+    let (cameras, camera_map) = cameras(root, report);
+    let textures = textures(root);
+    let materials: Vec<Material> = materials(root, textures.len(), report);
+    let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
+    nodes(root, forest, &mut scene, &light_map, &camera_map, report);
+    meshes(root, store, &mut scene, report)?;
+    let needed = needed_images(root, &scene);
+    scene.images = images::load(root, store, files, &needed, report);
+    Ok(scene)
+}
+
+fn lights(root: &Value, report: &mut Report) -> (Vec<Light>, Vec<Option<usize>>) {
+    let at = At::ROOT;
+    let at = at.key("extensions");
+    let at = at.key("KHR_lights_punctual");
+    let place = at.key("lights");
+    let list = extension(root, "KHR_lights_punctual").map(|lights| items(lights, "lights")).unwrap_or_default();
+    let (mut out, mut map) = (Vec::new(), Vec::new());
+    for (i, light) in list.iter().enumerate() {
+        let intensity = number(light, "intensity").unwrap_or(1.0);
+        let kind = match text(light, "type") {
+            "directional" => LightKind::Directional { illuminance: Lux(intensity) },
+            "point" => LightKind::Point { intensity: Candela(intensity) },
+            "spot" => {
+                let spot = light.get("spot").unwrap_or(&Value::Null);
+                let outer = number(spot, "outerConeAngle").unwrap_or(std::f64::consts::FRAC_PI_4);
+                let outer = narrow(outer).clamp(1e-6, std::f32::consts::FRAC_PI_2);
+                let inner = narrow(number(spot, "innerConeAngle").unwrap_or(0.0));
+                let inner = if inner < outer { inner } else { (outer - SHARP_EDGE).max(0.0) };
+                let intensity = Candela(intensity);
+                LightKind::Spot { intensity, inner_half_angle: inner, outer_half_angle: outer }
+            }
+            other => {
+                report.unsupported(place.index(i), format!("a light of the type '{}' is not shown", one_line(other)));
+                map.push(None);
+                continue;
+            }
+        };
+        let color = numbers::<3>(light, "color").map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
+        // The extension: a range concerns point and spot lights only.
+        let range = match kind {
+            LightKind::Directional { .. } => None,
+            _ => number(light, "range").map(narrow).filter(|range| *range > 0.0),
+        };
+        map.push(Some(out.len()));
+        out.push(Light { name: one_line(text(light, "name")), color, kind, range });
+    }
+    (out, map)
+}
+
+fn cameras(root: &Value, report: &mut Report) -> (Vec<Camera>, Vec<Option<usize>>) {
+    let at = At::ROOT;
+    let place = at.key("cameras");
+    let (mut out, mut map) = (Vec::new(), Vec::new());
+    for (i, camera) in items(root, "cameras").iter().enumerate() {
+        let kind = text(camera, "type");
+        let projection = camera.get(kind).and_then(|values| match kind {
+            "perspective" => perspective(values),
+            "orthographic" => orthographic(values),
+            _ => None,
+        });
+        if let Some(projection) = projection {
+            map.push(Some(out.len()));
+            out.push(Camera { name: one_line(text(camera, "name")), projection });
+        } else {
+            report.repair(place.index(i), "the camera has no usable projection; left out");
+            map.push(None);
+        }
+    }
+    (out, map)
+}
+
+fn perspective(values: &Value) -> Option<Projection> {
+    let near = narrow(number(values, "znear")?);
+    // A view of half the sphere or more is no central projection.
+    let vertical_fov = narrow(number(values, "yfov")?).min(3.1);
+    let far = number(values, "zfar").map(narrow).filter(|far| *far > near);
+    let aspect = number(values, "aspectRatio").map(narrow).filter(|aspect| *aspect > 0.0);
+    (near > 0.0 && vertical_fov > 0.0).then_some(Projection::Perspective { vertical_fov, aspect, near, far })
+}
+
+fn orthographic(values: &Value) -> Option<Projection> {
+    let size = |key: &str| number(values, key).map(|x| narrow(x).abs()).filter(|x| *x > 0.0);
+    let (near, far) = (narrow(number(values, "znear")?), narrow(number(values, "zfar")?));
+    let (half_width, half_height) = (size("xmag")?, size("ymag")?);
+    (far > near).then_some(Projection::Orthographic { half_width, half_height, near, far })
+}
+
+fn textures(root: &Value) -> Vec<Texture> {
+    let samplers: Vec<Sampler> = items(root, "samplers").iter().map(sampler).collect();
+    items(root, "textures")
+        .iter()
+        .map(|texture| Texture {
+            // A texture without an image is used by no material, see `texture_ref`.
+            image: images::source(texture).unwrap_or(0),
+            sampler: index(texture, "sampler").and_then(|i| samplers.get(i).copied()).unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn sampler(value: &Value) -> Sampler {
+    let wrap = |key: &str| match index(value, key) {
+        Some(33071) => Wrap::Clamp,
+        Some(33648) => Wrap::Mirror,
+        _ => Wrap::Repeat,
+    };
+    let (min_linear, mip_linear) = match index(value, "minFilter") {
+        Some(9728) => (false, None),
+        Some(9729) => (true, None),
+        Some(9984) => (false, Some(false)),
+        Some(9985) => (true, Some(false)),
+        Some(9986) => (false, Some(true)),
+        _ => (true, Some(true)),
+    };
+    Sampler {
+        mag_linear: index(value, "magFilter") != Some(9728),
+        min_linear,
+        mip_linear,
+        wrap_u: wrap("wrapS"),
+        wrap_v: wrap("wrapT"),
+    }
+}
+
+/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation is
+/// `[cos, sin; -sin, cos]` as a pair of rows, so that a positive angle turns the picture's content counter-clockwise.
+pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -> [[f32; 3]; 2] {
+    let (sin, cos) = rotation.sin_cos();
+    let [sx, sy] = scale;
+    let [ox, oy] = offset;
+    [[narrow(cos * sx), narrow(sin * sy), narrow(ox)], [narrow(-sin * sx), narrow(cos * sy), narrow(oy)]]
+}
+
+fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut Report) -> Option<TextureRef> {
+    let info = owner.get(key)?;
+    let texture = index(info, "index")?;
+    let at = at.key(key);
+    if items(root, "textures").get(texture).and_then(images::source).is_none() {
+        report.unsupported(at, format!("texture {texture} has no PNG or JPEG image; the factor alone is used"));
+        return None;
+    }
+    let transform = extension(info, "KHR_texture_transform");
+    let set = transform.and_then(|transform| index(transform, "texCoord")).or_else(|| index(info, "texCoord"));
+    let set = set.unwrap_or(0);
+    let Some(uv_set) = u8::try_from(set).ok().filter(|set| *set < 2) else {
+        report.unsupported(at, format!("TEXCOORD_{set} is not supported, only 0 and 1; the texture is left out"));
+        return None;
+    };
+    let transform = transform.map_or(TextureRef::IDENTITY, |transform| {
+        texture_matrix(
+            numbers(transform, "offset").unwrap_or([0.0; 2]),
+            number(transform, "rotation").unwrap_or(0.0),
+            numbers(transform, "scale").unwrap_or([1.0; 2]),
+        )
+    });
+    Some(TextureRef { texture, uv_set, transform })
+}
+
+fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material> {
+    let at = At::ROOT;
+    let place = at.key("materials");
+    let mut out = Vec::new();
+    for (i, value) in items(root, "materials").iter().enumerate() {
+        let at = place.index(i);
+        let none = Value::Null;
+        let pbr = value.get("pbrMetallicRoughness").unwrap_or(&none);
+        let pbr_at = at.key("pbrMetallicRoughness");
+        let mut get = |owner: &Value, key: &str, at: &At<'_>| {
+            texture_ref(root, owner, key, at, report).filter(|found| found.texture < textures)
+        };
+        let factor = numbers::<3>(value, "emissiveFactor").unwrap_or([0.0; 3]);
+        let strength = extension(value, "KHR_materials_emissive_strength")
+            .and_then(|strength| number(strength, "emissiveStrength"))
+            .unwrap_or(1.0);
+        let mut material = Material {
+            name: one_line(text(value, "name")),
+            base_color: numbers::<4>(pbr, "baseColorFactor").map_or(Vec4::ONE, |f| Vec4::from_array(f.map(narrow))),
+            base_color_texture: get(pbr, "baseColorTexture", &pbr_at),
+            metallic: number(pbr, "metallicFactor").map_or(1.0, narrow),
+            roughness: number(pbr, "roughnessFactor").map_or(1.0, narrow),
+            metallic_roughness_texture: get(pbr, "metallicRoughnessTexture", &pbr_at),
+            normal_texture: get(value, "normalTexture", &at),
+            normal_scale: value.get("normalTexture").and_then(|info| number(info, "scale")).map_or(1.0, narrow),
+            occlusion_texture: get(value, "occlusionTexture", &at),
+            occlusion_strength: value
+                .get("occlusionTexture")
+                .and_then(|info| number(info, "strength"))
+                .map_or(1.0, narrow),
+            emission: Vec3::from_array(factor.map(|factor| narrow(factor * strength))),
+            emissive_texture: get(value, "emissiveTexture", &at),
+            alpha: AlphaMode::Opaque,
+            double_sided: value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false),
+            unlit: extension(value, "KHR_materials_unlit").is_some(),
+        };
+        material.alpha = match text(value, "alphaMode") {
+            "MASK" => AlphaMode::Mask { cutoff: number(value, "alphaCutoff").map_or(0.5, narrow) },
+            "BLEND" => AlphaMode::Blend,
+            _ => AlphaMode::Opaque,
+        };
+        out.push(material);
+    }
+    out
+}
+
+/// A node's matrix (section 3.5.2): given, or translation * rotation * scale.
+fn local(node: &Value) -> DMat4 {
+    if let Some(matrix) = numbers::<16>(node, "matrix") {
+        let mut matrix = DMat4::from_cols_array(&matrix);
+        // The specification demands an affine matrix, and the scene's model promises one.
+        matrix.x_axis.w = 0.0;
+        matrix.y_axis.w = 0.0;
+        matrix.z_axis.w = 0.0;
+        matrix.w_axis.w = 1.0;
+        return matrix;
+    }
+    let translation = DVec3::from_array(numbers(node, "translation").unwrap_or([0.0; 3]));
+    let rotation = DQuat::from_array(numbers(node, "rotation").unwrap_or([0.0, 0.0, 0.0, 1.0]));
+    let length = rotation.length();
+    let rotation = if length > 0.0 && length.is_finite() { rotation / length } else { DQuat::IDENTITY };
+    let scale = DVec3::from_array(numbers(node, "scale").unwrap_or([1.0; 3]));
+    DMat4::from_scale_rotation_translation(scale, rotation, translation)
+}
+
+fn nodes(
+    root: &Value,
+    forest: &Forest,
+    scene: &mut Scene,
+    lights: &[Option<usize>],
+    cameras: &[Option<usize>],
+    report: &mut Report,
+) {
+    let values = items(root, "nodes");
+    let at = At::ROOT;
+    let place = at.key("nodes");
+    scene.nodes = values
+        .iter()
+        .zip(&forest.parents)
+        .map(|(value, parent)| Node {
+            name: one_line(text(value, "name")),
+            parent: *parent,
+            children: indices(value, "children").filter(|child| *child < values.len()).collect(),
+            local: local(value),
+            mesh: index(value, "mesh"),
+            light: extension(value, "KHR_lights_punctual")
+                .and_then(|light| index(light, "light"))
+                .and_then(|light| lights.get(light).copied().flatten()),
+            camera: index(value, "camera").and_then(|camera| cameras.get(camera).copied().flatten()),
+        })
+        .collect();
+    for (i, value) in values.iter().enumerate() {
+        if numbers::<16>(value, "matrix").is_some_and(|m| m.map(|x| x.is_finite()).contains(&false)) {
+            report.repair(place.index(i), "the matrix is not finite");
+        }
+    }
+    choose_scene(root, forest, scene, report);
+    prune(scene, report);
+}
+
+/// The default scene, else the first, else all roots (section 3.5.1).
+fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut Report) {
+    let scenes = items(root, "scenes");
+    let tops = || (0..forest.parents.len()).filter(|&i| forest.parents.get(i) == Some(&None));
+    let Some(chosen) = index(root, "scene").or(if scenes.is_empty() { None } else { Some(0) }) else {
+        scene.roots = tops().collect();
+        return;
+    };
+    let Some(value) = scenes.get(chosen) else { return };
+    if scenes.len() > 1 {
+        report.info(format!("/scenes/{chosen}"), format!("the file has {} scenes; this one is shown", scenes.len()));
+    }
+    scene.name = one_line(text(value, "name"));
+    let listed: Vec<usize> = indices(value, "nodes").filter(|node| *node < scene.nodes.len()).collect();
+    scene.roots = listed.iter().copied().filter(|&node| forest.parents.get(node) == Some(&None)).collect();
+    if scene.roots.len() == listed.len() {
+        return;
+    }
+    // Some are not roots. Those below a shown root are shown with it; others are cut loose where they stand.
+    let mut shown = vec![false; scene.nodes.len()];
+    for placed in scene.walk() {
+        if let Some(shown) = shown.get_mut(placed.index) {
+            *shown = true;
+        }
+    }
+    let whole = Scene { nodes: scene.nodes.clone(), roots: tops().collect(), ..Scene::default() };
+    let mut worlds = vec![DMat4::IDENTITY; scene.nodes.len()];
+    for placed in whole.walk() {
+        if let Some(world) = worlds.get_mut(placed.index) {
+            *world = placed.world;
+        }
+    }
+    let mut loose = vec![false; scene.nodes.len()];
+    for node in listed {
+        let (Some(Some(_)), Some(false), Some(world)) = (forest.parents.get(node), shown.get(node), worlds.get(node))
+        else {
+            continue;
+        };
+        if let (Some(target), Some(loose)) = (scene.nodes.get_mut(node), loose.get_mut(node)) {
+            target.parent = None;
+            target.local = *world;
+            *loose = true;
+            scene.roots.push(node);
+        }
+    }
+    for node in &mut scene.nodes {
+        node.children.retain(|&child| loose.get(child) != Some(&true));
+    }
+}
+
+/// Hides what has no finite place in the world or no size.
+fn prune(scene: &mut Scene, report: &mut Report) {
+    let mut lost = Vec::new();
+    let mut flat = Vec::new();
+    let at = At::ROOT;
+    let place = at.key("nodes");
+    for placed in scene.walk() {
+        if !placed.world.is_finite() {
+            // Only the topmost is cut off, the others go with it.
+            let parent_lost = placed.node.parent.is_some_and(|parent| lost.last() == Some(&parent));
+            if !parent_lost {
+                report.repair(place.index(placed.index), "the place in the world is not finite; the node is hidden");
+            }
+            lost.push(placed.index);
+        } else if DMat3::from_mat4(placed.world).determinant() == 0.0 {
+            flat.push(placed.index);
+        }
+    }
+    let hidden = flat.iter().filter(|&&node| scene.nodes.get(node).is_some_and(|node| node.mesh.is_some())).count();
+    if hidden > 0 {
+        report.info("/nodes", format!("{hidden} nodes with a mesh have a scale of zero and are hidden"));
+    }
+    for node in flat {
+        if let Some(node) = scene.nodes.get_mut(node) {
+            node.mesh = None;
+            node.camera = None;
+            if !node
+                .light
+                .is_some_and(|i| scene.lights.get(i).is_some_and(|l| matches!(l.kind, LightKind::Point { .. })))
+            {
+                node.light = None;
+            }
+        }
+    }
+    if lost.is_empty() {
+        return;
+    }
+    let mut cut = vec![false; scene.nodes.len()];
+    for node in lost {
+        if let Some(cut) = cut.get_mut(node) {
+            *cut = true;
+        }
+        if let Some(node) = scene.nodes.get_mut(node) {
+            node.parent = None;
+            node.children.clear();
+            node.local = DMat4::IDENTITY;
+        }
+    }
+    scene.roots.retain(|&node| cut.get(node) != Some(&true));
+    for node in &mut scene.nodes {
+        node.children.retain(|&child| cut.get(child) != Some(&true));
+        if node.parent.is_some_and(|parent| cut.get(parent) == Some(&true)) {
+            node.parent = None;
+        }
+    }
+}
+
+/// Converts the meshes that are shown; others stay empty, so that indices are those of the file.
+fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Report) -> Result<(), TooLarge> {
+    let values = items(root, "meshes");
+    let nodes = items(root, "nodes");
+    let at = At::ROOT;
+    let place = at.key("meshes");
+    scene.meshes = values.iter().map(|v| Mesh { name: one_line(text(v, "name")), primitives: Vec::new() }).collect();
+    let weights = |value: &Value| -> Option<Vec<f64>> {
+        value.get("weights").map(|_| items(value, "weights").iter().filter_map(Value::as_f64).collect())
+    };
+    // A node may override a mesh's morph weights; such a pair is a mesh of its own.
+    let mut made: HashMap<(usize, Vec<u64>), usize> = HashMap::new();
+    let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
+    let mut skins = 0usize;
+    for index_of_node in shown {
+        let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
+        let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
+        skins += usize::from(node.get("skin").is_some());
+        let primitives = items(value, "primitives");
+        let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
+        let right = |weights: &Vec<f64>| weights.len() == targets;
+        let weights = weights(node).filter(right).or_else(|| weights(value).filter(right)).unwrap_or_default();
+        let key = (mesh, weights.iter().map(|weight| (weight + 0.0).to_bits()).collect::<Vec<_>>());
+        let target = if let Some(&known) = made.get(&key) {
+            known
+        } else {
+            let first = !made.keys().any(|(other, _)| *other == mesh);
+            let mut out = Mesh { name: one_line(text(value, "name")), primitives: Vec::new() };
+            let at = place.index(mesh);
+            let at = at.key("primitives");
+            for (p, primitive) in primitives.iter().enumerate() {
+                let normal_uv = index(primitive, "material")
+                    .and_then(|material| scene.materials.get(material))
+                    .filter(|material| !material.unlit)
+                    .and_then(|material| material.normal_texture)
+                    .map(|texture| texture.uv_set);
+                let source =
+                    geometry::Source { store, value: primitive, weights: &weights, normal_uv, at: at.index(p) };
+                if let Some(primitive) = source.build(report)?
+                    && !primitive.indices.is_empty()
+                {
+                    out.primitives.push(primitive);
+                }
+            }
+            let target = if first { mesh } else { scene.meshes.len() };
+            match scene.meshes.get_mut(target) {
+                Some(slot) => *slot = out,
+                None => scene.meshes.push(out),
+            }
+            made.insert(key, target);
+            target
+        };
+        if let Some(node) = scene.nodes.get_mut(index_of_node) {
+            node.mesh = Some(target);
+        }
+    }
+    // Nodes that are not shown may name meshes that were not made; they are in range and empty.
+    if skins > 0 {
+        report
+            .unsupported("/skins", format!("skins are not applied: {skins} nodes show their mesh as it was modelled"));
+    }
+    let targets = values.iter().any(|mesh| items(mesh, "primitives").iter().any(|p| p.get("targets").is_some()));
+    if targets {
+        report.unsupported("/meshes", "morph targets are shown at their default weights");
+    }
+    let animations = items(root, "animations").len();
+    if animations > 0 {
+        report.unsupported("/animations", format!("{animations} animations are not played: shown in the rest pose"));
+    }
+    Ok(())
+}
+
+/// Which images the materials of shown primitives use.
+fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
+    let mut needed = vec![false; items(root, "images").len()];
+    let mut used = vec![false; scene.materials.len()];
+    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        if let Some(used) = primitive.material.and_then(|material| used.get_mut(material)) {
+            *used = true;
+        }
+    }
+    for (material, _) in scene.materials.iter().zip(used).filter(|(_, used)| *used) {
+        let refs = [
+            material.base_color_texture,
+            material.metallic_roughness_texture,
+            material.normal_texture,
+            material.occlusion_texture,
+            material.emissive_texture,
+        ];
+        for texture in refs.into_iter().flatten() {
+            let image = scene.textures.get(texture.texture).map(|texture| texture.image);
+            if let Some(needed) = image.and_then(|image| needed.get_mut(image)) {
+                *needed = true;
+            }
+        }
+    }
+    needed
+}

@@ -1,0 +1,647 @@
+//! From a primitive of the file to a triangle list of the scene (glTF 2.0 section 3.7.2.1).
+
+use std::collections::HashMap;
+
+use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
+use glam::{DVec3, Vec2, Vec3, Vec4};
+use serde_json::Value;
+
+use super::{
+    accessor::{Accessor, ReadError, Shape, Store},
+    json::{index, items},
+    report::{At, Report},
+};
+use crate::scene::Primitive;
+
+/// More triangles than this at one vertex make MikkTSpace take quadratic time and deep recursion.
+const MAX_VALENCE: u32 = 1024;
+
+/// A limit was passed; the whole import ends.
+pub(super) struct TooLarge(pub(super) String);
+
+/// What a primitive is made from.
+pub(super) struct Source<'a> {
+    pub(super) store: &'a Store<'a>,
+    pub(super) value: &'a Value,
+    /// Weights of the morph targets.
+    pub(super) weights: &'a [f64],
+    /// Which texture coordinates the normal map uses, if there is one.
+    pub(super) normal_uv: Option<u8>,
+    pub(super) at: At<'a>,
+}
+
+/// Vertices on their way: optional attributes are empty.
+#[derive(Default)]
+struct Vertices {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    tangents: Vec<Vec4>,
+    uv0: Vec<Vec2>,
+    uv1: Vec<Vec2>,
+    colors: Vec<Vec4>,
+}
+
+fn gather<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().filter_map(|&i| values.get(i as usize).copied()).collect()
+}
+
+impl Vertices {
+    /// The vertices in a new order, some perhaps repeatedly or not at all.
+    fn gather(&self, order: &[u32]) -> Self {
+        Self {
+            positions: gather(&self.positions, order),
+            normals: gather(&self.normals, order),
+            tangents: gather(&self.tangents, order),
+            uv0: gather(&self.uv0, order),
+            uv1: gather(&self.uv1, order),
+            colors: gather(&self.colors, order),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let floats = 3 * (self.positions.len() + self.normals.len())
+            + 4 * (self.tangents.len() + self.colors.len())
+            + 2 * (self.uv0.len() + self.uv1.len());
+        floats as u64 * 4
+    }
+}
+
+/// Triangles of any mode as a list; degenerate ones are left out, as they have no area.
+fn triangles(mode: u64, indices: &[u32]) -> Vec<[u32; 3]> {
+    let mut out: Vec<[u32; 3]> = match mode {
+        5 => indices
+            .windows(3)
+            .enumerate()
+            // Section 3.7.2.1: the order of every second triangle is swapped so that all face the same way.
+            .filter_map(
+                |(i, w)| if let [a, b, c] = *w { Some(if i % 2 == 0 { [a, b, c] } else { [a, c, b] }) } else { None },
+            )
+            .collect(),
+        6 => match indices.split_first() {
+            Some((&hub, rim)) => {
+                rim.windows(2).filter_map(|w| if let [a, b] = *w { Some([hub, a, b]) } else { None }).collect()
+            }
+            None => Vec::new(),
+        },
+        _ => indices.as_chunks::<3>().0.to_vec(),
+    };
+    out.retain(|[a, b, c]| a != b && b != c && a != c);
+    out
+}
+
+impl Source<'_> {
+    fn accessor(&self, name: &str) -> Option<usize> {
+        self.value.get("attributes").and_then(|attributes| index(attributes, name))
+    }
+
+    /// An attribute that may be left out: what cannot be read is noted.
+    fn optional<T>(
+        &self,
+        name: &str,
+        count: usize,
+        report: &mut Report,
+        read: impl FnOnce(&Store<'_>, &Accessor) -> Result<Vec<T>, ReadError>,
+    ) -> Result<Vec<T>, TooLarge> {
+        let Some(number) = self.accessor(name) else { return Ok(Vec::new()) };
+        let at = self.at.key("attributes");
+        let at = at.key(name);
+        let values = self.store.accessor(number).and_then(|accessor| {
+            if accessor.count == count {
+                read(self.store, accessor)
+            } else {
+                Err(ReadError::Broken(format!("{} elements for {count} vertices", accessor.count)))
+            }
+        });
+        match values {
+            Ok(values) => Ok(values),
+            Err(ReadError::Broken(problem)) => {
+                report.repair(at, format!("{problem}; the attribute is ignored"));
+                Ok(Vec::new())
+            }
+            Err(ReadError::Absent(problem)) => {
+                report.unsupported(at, format!("{problem}; the attribute is ignored"));
+                Ok(Vec::new())
+            }
+            Err(ReadError::TooLarge(what)) => Err(TooLarge(what)),
+        }
+    }
+
+    /// Something without which there is nothing to show.
+    fn vital<T>(at: &At<'_>, report: &mut Report, read: Result<Vec<T>, ReadError>) -> Result<Option<Vec<T>>, TooLarge> {
+        match read {
+            Ok(values) => Ok(Some(values)),
+            Err(ReadError::Broken(problem)) => {
+                report.error(at, format!("{problem}; export the file again"));
+                Ok(None)
+            }
+            Err(ReadError::Absent(problem)) => {
+                report.unsupported(at, format!("{problem}; the primitive is not shown"));
+                Ok(None)
+            }
+            Err(ReadError::TooLarge(what)) => Err(TooLarge(what)),
+        }
+    }
+
+    /// Makes the triangle list; none if there is nothing to show.
+    pub(super) fn build(&self, report: &mut Report) -> Result<Option<Primitive>, TooLarge> {
+        let at = self.at;
+        let mode = self.value.get("mode").and_then(Value::as_u64).unwrap_or(4);
+        if !(4..=6).contains(&mode) {
+            let what = match mode {
+                0 => "points are",
+                1..=3 => "lines are",
+                _ => "primitives of an unknown mode are",
+            };
+            report.unsupported(at, format!("{what} not rendered"));
+            return Ok(None);
+        }
+        let Some(number) = self.accessor("POSITION") else {
+            report.info(at, "a primitive without positions shows nothing");
+            return Ok(None);
+        };
+        let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
+        let attributes = at.key("attributes");
+        let Some(positions) = Self::vital(&attributes.key("POSITION"), report, positions)? else { return Ok(None) };
+        let count = positions.len();
+        let indices = match index(self.value, "indices") {
+            Some(number) => {
+                let indices = self.store.accessor(number).and_then(|accessor| self.store.integers(accessor));
+                let Some(indices) = Self::vital(&at.key("indices"), report, indices)? else { return Ok(None) };
+                indices
+            }
+            None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),
+        };
+        self.store.spend(indices.len() as u64 * 12).map_err(too_large)?;
+        let mut faces = triangles(mode, &indices);
+        drop(indices);
+        let before = faces.len();
+        faces.retain(|face| face.iter().all(|&i| (i as usize) < count));
+        if faces.len() < before {
+            let lost = before - faces.len();
+            report.repair(at.key("indices"), format!("{lost} triangles point beyond the {count} vertices; left out"));
+        }
+        let mut vertices =
+            Vertices { positions: positions.into_iter().map(Vec3::from_array).collect(), ..Vertices::default() };
+        self.attributes(&mut vertices, report)?;
+        self.morph(&mut vertices, report)?;
+        let before = faces.len();
+        let finite: Vec<bool> = vertices.positions.iter().map(|p| p.is_finite()).collect();
+        faces.retain(|face| face.iter().all(|&i| finite.get(i as usize) == Some(&true)));
+        if faces.len() < before {
+            let lost = before - faces.len();
+            report.repair(at, format!("{lost} triangles have corners that are not finite; left out"));
+        }
+        if faces.is_empty() {
+            return Ok(Some(Primitive { material: index(self.value, "material"), ..Primitive::default() }));
+        }
+        let mut faces = compact(&mut vertices, faces);
+        if vertices.normals.is_empty() {
+            // Section 3.7.2.1: flat normals, and tangents given without normals are ignored.
+            vertices.tangents.clear();
+            self.store.spend(vertices.bytes().saturating_mul(3)).map_err(too_large)?;
+            faces = flat(&mut vertices, &faces);
+        } else {
+            repair_normals(&mut vertices, &faces, &at, report);
+        }
+        if !vertices.tangents.is_empty() {
+            repair_tangents(&mut vertices, &at, report);
+        } else if let Some(set) = self.normal_uv
+            && !faces.is_empty()
+        {
+            let missing = if set == 0 { vertices.uv0.is_empty() } else { vertices.uv1.is_empty() };
+            if !missing {
+                self.store.spend(faces.len() as u64 * 256).map_err(too_large)?;
+                faces = tangents(&mut vertices, &faces, set, &at, report);
+            }
+        }
+        Ok(Some(Primitive {
+            positions: vertices.positions,
+            normals: vertices.normals,
+            tangents: vertices.tangents,
+            uv0: vertices.uv0,
+            uv1: vertices.uv1,
+            colors: vertices.colors,
+            indices: faces.into_iter().flatten().collect(),
+            material: index(self.value, "material"),
+        }))
+    }
+
+    fn attributes(&self, vertices: &mut Vertices, report: &mut Report) -> Result<(), TooLarge> {
+        let count = vertices.positions.len();
+        let normals = self.optional("NORMAL", count, report, |store, accessor| store.floats::<3>(accessor))?;
+        vertices.normals = normals.into_iter().map(Vec3::from_array).collect();
+        let tangents = self.optional("TANGENT", count, report, |store, accessor| store.floats::<4>(accessor))?;
+        vertices.tangents = tangents.into_iter().map(Vec4::from_array).collect();
+        for set in 0..2 {
+            let name = if set == 0 { "TEXCOORD_0" } else { "TEXCOORD_1" };
+            let uvs = self.optional(name, count, report, |store, accessor| store.floats::<2>(accessor))?;
+            let mut wrong = 0usize;
+            let uvs: Vec<Vec2> = uvs
+                .into_iter()
+                .map(|uv| {
+                    let uv = Vec2::from_array(uv);
+                    if uv.is_finite() {
+                        uv
+                    } else {
+                        wrong += 1;
+                        Vec2::ZERO
+                    }
+                })
+                .collect();
+            if wrong > 0 {
+                report.repair(self.at, format!("{wrong} texture coordinates of {name} are not finite; 0, 0 is used"));
+            }
+            *(if set == 0 { &mut vertices.uv0 } else { &mut vertices.uv1 }) = uvs;
+        }
+        let mut wrong = 0usize;
+        let colors = self.optional("COLOR_0", count, report, |store, accessor| match accessor.shape {
+            Shape::Vec3 => {
+                let colors = store.floats::<3>(accessor)?;
+                Ok(colors.into_iter().map(|[r, g, b]| Vec4::new(r, g, b, 1.0)).collect())
+            }
+            _ => Ok(store.floats::<4>(accessor)?.into_iter().map(Vec4::from_array).collect()),
+        })?;
+        vertices.colors = colors
+            .into_iter()
+            .map(|color: Vec4| {
+                if color.is_finite() {
+                    // Section 3.7.2.1: colours are within 0 to 1; the validation notes others.
+                    color.clamp(Vec4::ZERO, Vec4::ONE)
+                } else {
+                    wrong += 1;
+                    Vec4::ONE
+                }
+            })
+            .collect();
+        if wrong > 0 {
+            report.repair(self.at, format!("{wrong} vertex colours are not finite; white is used"));
+        }
+        Ok(())
+    }
+
+    /// Adds the morph targets at their default weights (section 3.7.2.2).
+    #[allow(clippy::cast_possible_truncation)]
+    fn morph(&self, vertices: &mut Vertices, report: &mut Report) -> Result<(), TooLarge> {
+        for (t, (target, &weight)) in items(self.value, "targets").iter().zip(self.weights).enumerate() {
+            if weight == 0.0 {
+                continue;
+            }
+            let at = self.at.key("targets");
+            let at = at.index(t);
+            let weight = weight as f32;
+            for name in ["POSITION", "NORMAL", "TANGENT"] {
+                let Some(number) = index(target, name) else { continue };
+                let base = match name {
+                    "POSITION" => vertices.positions.len(),
+                    "NORMAL" => vertices.normals.len(),
+                    _ => vertices.tangents.len(),
+                };
+                let offsets = self.store.accessor(number).and_then(|accessor| {
+                    if accessor.count == base {
+                        self.store.floats::<3>(accessor)
+                    } else {
+                        Err(ReadError::Broken(format!("{} elements for {base} vertices", accessor.count)))
+                    }
+                });
+                let offsets = match offsets {
+                    Ok(offsets) => offsets,
+                    Err(ReadError::Broken(problem) | ReadError::Absent(problem)) => {
+                        report.repair(at.key(name), format!("{problem}; the morph target is ignored"));
+                        continue;
+                    }
+                    Err(ReadError::TooLarge(what)) => return Err(TooLarge(what)),
+                };
+                for (i, offset) in offsets.into_iter().enumerate() {
+                    let offset = Vec3::from_array(offset) * weight;
+                    match name {
+                        "POSITION" => vertices.positions.get_mut(i).into_iter().for_each(|p| *p += offset),
+                        "NORMAL" => vertices.normals.get_mut(i).into_iter().for_each(|n| *n += offset),
+                        _ => vertices.tangents.get_mut(i).into_iter().for_each(|t| *t += offset.extend(0.0)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_large(error: ReadError) -> TooLarge {
+    TooLarge(error.text())
+}
+
+/// Leaves out the vertices that no triangle uses: files often share one large list between many primitives.
+fn compact(vertices: &mut Vertices, mut faces: Vec<[u32; 3]>) -> Vec<[u32; 3]> {
+    let mut used = vec![false; vertices.positions.len()];
+    for &i in faces.iter().flatten() {
+        if let Some(used) = used.get_mut(i as usize) {
+            *used = true;
+        }
+    }
+    if used.iter().all(|&used| used) {
+        return faces;
+    }
+    let mut renamed = vec![0u32; used.len()];
+    let mut order = Vec::new();
+    for ((i, used), renamed) in (0u32..).zip(&used).zip(&mut renamed) {
+        if *used {
+            *renamed = u32::try_from(order.len()).unwrap_or(u32::MAX);
+            order.push(i);
+        }
+    }
+    for i in faces.iter_mut().flatten() {
+        *i = renamed.get(*i as usize).copied().unwrap_or(0);
+    }
+    *vertices = vertices.gather(&order);
+    faces
+}
+
+/// A triangle's normal, none if it has no area; in double precision, since products of large floats overflow.
+fn face_normal(positions: &[Vec3], face: [u32; 3]) -> Option<Vec3> {
+    let at = |i: u32| positions.get(i as usize).map_or(DVec3::ZERO, |p| p.as_dvec3());
+    let [a, b, c] = face.map(at);
+    (b - a).cross(c - a).try_normalize().map(|n| n.as_vec3().normalize())
+}
+
+/// Gives every triangle its own vertices and its own normal; those without area are left out.
+fn flat(vertices: &mut Vertices, faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let (mut order, mut normals) = (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
+    for &face in faces {
+        if let Some(normal) = face_normal(&vertices.positions, face) {
+            order.extend(face);
+            normals.extend([normal; 3]);
+        }
+    }
+    *vertices = vertices.gather(&order);
+    vertices.normals = normals;
+    let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
+    (0..count).step_by(3).map(|i| [i, i + 1, i + 2]).collect()
+}
+
+/// Normalizes, and puts a triangle's normal where there is none.
+fn repair_normals(vertices: &mut Vertices, faces: &[[u32; 3]], at: &At<'_>, report: &mut Report) {
+    let mut missing = 0usize;
+    let mut bad = vec![false; vertices.normals.len()];
+    for (normal, bad) in vertices.normals.iter_mut().zip(&mut bad) {
+        match normal.as_dvec3().try_normalize() {
+            Some(unit) => *normal = unit.as_vec3().normalize(),
+            None => {
+                *bad = true;
+                missing += 1;
+            }
+        }
+    }
+    if missing == 0 {
+        return;
+    }
+    report.repair(at, format!("{missing} normals are zero or not finite; those of the triangles are used"));
+    for &face in faces {
+        if !face.iter().any(|&i| bad.get(i as usize) == Some(&true)) {
+            continue;
+        }
+        let Some(unit) = face_normal(&vertices.positions, face) else { continue };
+        for i in face.map(|i| i as usize) {
+            if let (Some(bad), Some(normal)) = (bad.get_mut(i), vertices.normals.get_mut(i))
+                && *bad
+            {
+                *bad = false;
+                *normal = unit;
+            }
+        }
+    }
+    for (normal, bad) in vertices.normals.iter_mut().zip(bad) {
+        if bad {
+            *normal = Vec3::Y;
+        }
+    }
+}
+
+/// A unit tangent at right angles to a normal where the file gives none.
+fn some_tangent(normal: Vec3) -> Vec4 {
+    let tangent = normal.any_orthonormal_vector();
+    if tangent.is_finite() { tangent.extend(1.0) } else { Vec4::new(1.0, 0.0, 0.0, 1.0) }
+}
+
+fn repair_tangents(vertices: &mut Vertices, at: &At<'_>, report: &mut Report) {
+    let mut missing = 0usize;
+    for (tangent, normal) in vertices.tangents.iter_mut().zip(&vertices.normals) {
+        let sign = if tangent.w < 0.0 { -1.0 } else { 1.0 };
+        *tangent = match tangent.truncate().as_dvec3().try_normalize() {
+            Some(unit) => unit.as_vec3().normalize().extend(sign),
+            None => {
+                missing += 1;
+                some_tangent(*normal)
+            }
+        };
+    }
+    if missing > 0 {
+        report.repair(at, format!("{missing} tangents are zero or not finite; others are made up"));
+    }
+}
+
+/// The view that MikkTSpace has of the triangles.
+struct Mikk<'a> {
+    vertices: &'a Vertices,
+    uvs: &'a [Vec2],
+    faces: &'a [[u32; 3]],
+    /// Keeps products of coordinates within range; tangents do not depend on the size.
+    scale: f64,
+    out: Vec<Option<[f32; 4]>>,
+}
+
+impl Mikk<'_> {
+    fn corner(&self, face: usize, vert: usize) -> usize {
+        self.faces.get(face).and_then(|face| face.get(vert)).map_or(0, |&i| i as usize)
+    }
+}
+
+impl Geometry for Mikk<'_> {
+    fn num_faces(&self) -> usize {
+        self.faces.len()
+    }
+
+    fn num_vertices_of_face(&self, _: usize) -> usize {
+        3
+    }
+
+    fn position(&self, face: usize, vert: usize) -> [f32; 3] {
+        let position = self.vertices.positions.get(self.corner(face, vert)).copied().unwrap_or_default();
+        if self.scale == 1.0 { position.to_array() } else { (position.as_dvec3() * self.scale).as_vec3().to_array() }
+    }
+
+    fn normal(&self, face: usize, vert: usize) -> [f32; 3] {
+        self.vertices.normals.get(self.corner(face, vert)).copied().unwrap_or(Vec3::Y).to_array()
+    }
+
+    fn tex_coord(&self, face: usize, vert: usize) -> [f32; 2] {
+        self.uvs.get(self.corner(face, vert)).copied().unwrap_or_default().to_array()
+    }
+
+    fn set_tangent(&mut self, space: Option<TangentSpace>, face: usize, vert: usize) {
+        if let Some(slot) = self.out.get_mut(face * 3 + vert) {
+            *slot = space.map(|space| space.tangent_encoded());
+        }
+    }
+}
+
+/// Most triangles that meet in one point as MikkTSpace welds them: by position, normal and texture coordinates.
+fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
+    let mut counts: HashMap<[u32; 8], u32> = HashMap::new();
+    let mut most = 0;
+    for &i in faces.iter().flatten() {
+        let i = i as usize;
+        let (Some(p), Some(n), Some(uv)) = (vertices.positions.get(i), vertices.normals.get(i), uvs.get(i)) else {
+            continue;
+        };
+        // Adding zero makes one of the two zeros.
+        let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
+        let count = counts.entry(key).or_insert(0);
+        *count += 1;
+        most = most.max(*count);
+    }
+    most
+}
+
+/// Makes tangents as section 3.7.2.1 asks for; corners that end up with different ones are split.
+fn tangents(vertices: &mut Vertices, faces: &[[u32; 3]], set: u8, at: &At<'_>, report: &mut Report) -> Vec<[u32; 3]> {
+    let uvs = if set == 0 { &vertices.uv0 } else { &vertices.uv1 };
+    let largest = vertices.positions.iter().fold(0.0f32, |most, p| most.max(p.abs().max_element()));
+    let wild = uvs.iter().any(|uv| uv.abs().max_element() > 1e12);
+    if wild || valence(vertices, uvs, faces) > MAX_VALENCE {
+        report.info(at, "too many triangles meet in one point to make tangents; arbitrary ones are used");
+        vertices.tangents = vertices.normals.iter().map(|&normal| some_tangent(normal)).collect();
+        return faces.to_vec();
+    }
+    let scale = if largest > 1e9 { 1.0 / f64::from(largest) } else { 1.0 };
+    let mut mikk = Mikk { vertices, uvs, faces, scale, out: vec![None; faces.len() * 3] };
+    // The library asserts on its own invariants; should a mesh break one, the file must still load.
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| generate_tangents(&mut mikk).is_ok()));
+    let made = mikk.out;
+    if !matches!(ran, Ok(true)) {
+        report.info(at, "no tangents could be made for the normal map; arbitrary ones are used");
+    }
+    let mut known: HashMap<(u32, [u32; 4]), u32> = HashMap::new();
+    let (mut order, mut values, mut out) = (Vec::new(), Vec::new(), Vec::with_capacity(faces.len()));
+    for (face, made) in faces.iter().zip(made.as_chunks::<3>().0) {
+        let mut corner = [0u32; 3];
+        for ((slot, &vertex), made) in corner.iter_mut().zip(face).zip(made) {
+            let unit = made.and_then(|t| {
+                let t = Vec4::from_array(t);
+                // Texture coordinates of glTF run down, those of MikkTSpace up, so the handedness is the opposite.
+                t.truncate().try_normalize().map(|unit| unit.extend(if t.w > 0.0 { -1.0 } else { 1.0 }))
+            });
+            let normal = vertices.normals.get(vertex as usize).copied().unwrap_or(Vec3::Y);
+            let tangent = unit.filter(|t| t.is_finite()).unwrap_or_else(|| some_tangent(normal));
+            *slot = *known.entry((vertex, tangent.to_array().map(f32::to_bits))).or_insert_with(|| {
+                order.push(vertex);
+                values.push(tangent);
+                u32::try_from(order.len() - 1).unwrap_or(u32::MAX)
+            });
+        }
+        out.push(corner);
+    }
+    *vertices = vertices.gather(&order);
+    vertices.tangents = values;
+    out
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_and_fans_keep_their_winding() {
+        assert_eq!(triangles(4, &[0, 1, 2, 3, 4]), [[0, 1, 2]], "an incomplete triangle is left out");
+        assert_eq!(triangles(5, &[0, 1, 2, 3, 4]), [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
+        assert_eq!(triangles(6, &[0, 1, 2, 3]), [[0, 1, 2], [0, 2, 3]]);
+        assert_eq!(triangles(5, &[0, 1, 1, 2, 3]), [[1, 2, 3]], "a degenerate triangle still swaps the order");
+        for mode in 4..=6 {
+            assert!(triangles(mode, &[]).is_empty() && triangles(mode, &[0, 1]).is_empty());
+        }
+    }
+
+    fn quad() -> (Vertices, Vec<[u32; 3]>) {
+        let positions = vec![Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y];
+        // The picture stands upright: v runs down.
+        let uv0 = positions.iter().map(|p| Vec2::new(p.x, 1.0 - p.y)).collect();
+        (Vertices { positions, uv0, normals: vec![Vec3::Z; 4], ..Vertices::default() }, vec![[0, 1, 2], [0, 2, 3]])
+    }
+
+    #[test]
+    fn tangents_of_a_quad_follow_u_and_bitangents_point_up_the_picture() {
+        let (mut vertices, faces) = quad();
+        let root = At::ROOT;
+        let faces = tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        assert_eq!(vertices.positions.len(), 4, "equal corners are joined again");
+        assert_eq!(faces, [[0, 1, 2], [0, 2, 3]]);
+        for (tangent, normal) in vertices.tangents.iter().zip(&vertices.normals) {
+            assert!((tangent.truncate() - Vec3::X).length() < 1e-6, "{tangent}");
+            let bitangent = normal.cross(tangent.truncate()) * tangent.w;
+            assert!((bitangent - Vec3::Y).length() < 1e-6, "{bitangent}");
+        }
+    }
+
+    #[test]
+    fn a_mirrored_quad_has_the_opposite_handedness() {
+        let (mut vertices, faces) = quad();
+        for uv in &mut vertices.uv0 {
+            uv.x = -uv.x;
+        }
+        let root = At::ROOT;
+        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        for tangent in &vertices.tangents {
+            assert!((*tangent - Vec4::new(-1.0, 0.0, 0.0, -1.0)).length() < 1e-6, "{tangent}");
+        }
+    }
+
+    #[test]
+    fn tangents_without_texture_area_are_still_unit_vectors() {
+        let (mut vertices, faces) = quad();
+        vertices.uv0 = vec![Vec2::ZERO; 4];
+        vertices.positions[1] = Vec3::splat(3e38);
+        let root = At::ROOT;
+        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        assert!(vertices.tangents.iter().all(|t| (t.truncate().length() - 1.0).abs() < 1e-5 && t.w.abs() == 1.0));
+    }
+
+    #[test]
+    fn a_hub_of_very_many_triangles_takes_no_time() {
+        let (mut vertices, _) = quad();
+        let faces = vec![[0u32, 1, 2]; 200_000];
+        let root = At::ROOT;
+        let start = std::time::Instant::now();
+        tangents(&mut vertices, &faces, 0, &root, &mut Report::default());
+        assert!(start.elapsed().as_secs() < 10);
+        assert_eq!(vertices.tangents.len(), 4);
+    }
+
+    #[test]
+    fn flat_normals_split_the_corners() {
+        let mut vertices = Vertices { positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], ..Vertices::default() };
+        let faces = flat(&mut vertices, &[[0, 1, 2], [0, 2, 3], [0, 1, 1]]);
+        assert_eq!(faces, [[0, 1, 2], [3, 4, 5]]);
+        assert_eq!(vertices.normals, [Vec3::Z, Vec3::Z, Vec3::Z, Vec3::X, Vec3::X, Vec3::X]);
+        assert_eq!(vertices.positions.len(), 6);
+    }
+
+    #[test]
+    fn zero_normals_become_those_of_the_triangle() {
+        let mut vertices = Vertices {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            normals: vec![Vec3::ZERO, Vec3::new(0.0, 0.0, 3.0), Vec3::NAN],
+            ..Vertices::default()
+        };
+        let mut report = Report::default();
+        let root = At::ROOT;
+        repair_normals(&mut vertices, &[[0, 1, 2]], &root, &mut report);
+        assert_eq!(vertices.normals, [Vec3::Z; 3]);
+        assert_eq!(report.into_notes().len(), 1);
+    }
+
+    #[test]
+    fn unused_vertices_are_left_out() {
+        let mut vertices = Vertices { positions: vec![Vec3::NAN, Vec3::X, Vec3::Y, Vec3::Z], ..Vertices::default() };
+        assert_eq!(compact(&mut vertices, vec![[3, 1, 2]]), [[2, 0, 1]]);
+        assert_eq!(vertices.positions, [Vec3::X, Vec3::Y, Vec3::Z]);
+    }
+}

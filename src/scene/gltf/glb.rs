@@ -1,0 +1,141 @@
+//! The GLB container (glTF 2.0 section 4.4): a header, a JSON chunk, and perhaps a BIN chunk.
+
+use super::{ImportError, report::Report};
+
+const MAGIC: [u8; 4] = *b"glTF";
+const JSON: u32 = 0x4E4F_534A;
+const BIN: u32 = 0x004E_4942;
+
+/// What a container holds.
+pub(super) struct Container<'a> {
+    pub(super) json: &'a [u8],
+    pub(super) bin: Option<&'a [u8]>,
+}
+
+/// Whether these bytes begin a GLB.
+pub(super) fn is_glb(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+/// Splits a GLB into its chunks.
+pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Result<Container<'a>, ImportError> {
+    let truncated = |at: usize, what: &str| ImportError::Truncated { file: file.into(), offset: at, what: what.into() };
+    let broken = |at: usize, message: String| ImportError::Violation {
+        file: file.into(),
+        place: format!("byte {at}"),
+        message,
+        more: 0,
+    };
+    let version = u32_at(bytes, 4).ok_or_else(|| truncated(bytes.len(), "the 12-byte header"))?;
+    let length = u32_at(bytes, 8).ok_or_else(|| truncated(bytes.len(), "the 12-byte header"))?;
+    if version != 2 {
+        let what = format!("GLB container version {version}; export it as glTF 2.0");
+        return Err(ImportError::NotGltf { file: file.into(), what });
+    }
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    if length < 20 {
+        return Err(broken(8, format!("the header states {length} bytes, too few for a JSON chunk; export it again")));
+    }
+    if length > bytes.len() {
+        // A file that ends early may still hold all of its chunks, in which case only the header is wrong.
+        report.repair("byte 8", format!("the header states {length} bytes, the file has {}", bytes.len()));
+    }
+    let end = length.min(bytes.len());
+    let (mut json, mut bin) = (None, None);
+    let mut at = 12;
+    let mut index = 0usize;
+    while at < end {
+        let (Some(size), Some(kind)) = (u32_at(bytes, at), u32_at(bytes, at + 4)) else {
+            if json.is_none() {
+                return Err(truncated(at, "a chunk's header"));
+            }
+            report.repair(format!("byte {at}"), "the file ends within a chunk's header; the rest is ignored");
+            break;
+        };
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let start = at + 8;
+        let stop = start.checked_add(size).unwrap_or(usize::MAX);
+        let Some(data) = bytes.get(start..stop) else {
+            return Err(truncated(at, &format!("chunk {index}, which states {size} bytes")));
+        };
+        if stop > end {
+            report.repair(
+                format!("byte {at}"),
+                format!("chunk {index} reaches beyond the length that the header states"),
+            );
+        }
+        if size % 4 != 0 {
+            report.repair(format!("byte {at}"), format!("chunk {index} is {size} bytes long, not a multiple of 4"));
+        }
+        if index == 0 && kind != JSON {
+            return Err(broken(at, format!("the first chunk is of type 0x{kind:08x} and not JSON; export it again")));
+        }
+        match kind {
+            JSON if json.is_none() => json = Some(data),
+            BIN if bin.is_none() => {
+                if index != 1 {
+                    report.repair(format!("byte {at}"), "the BIN chunk is not the second one; read all the same");
+                }
+                bin = Some(data);
+            }
+            JSON | BIN => report.repair(format!("byte {at}"), format!("chunk {index} repeats a type; ignored")),
+            _ => {}
+        }
+        // Chunks that are not padded are followed immediately; nothing else is defined.
+        at = stop;
+        index += 1;
+    }
+    let json = json.ok_or_else(|| truncated(12, "the JSON chunk"))?;
+    Ok(Container { json, bin })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn chunk(kind: u32, data: &[u8]) -> Vec<u8> {
+        let mut out = u32::try_from(data.len()).unwrap().to_le_bytes().to_vec();
+        out.extend(kind.to_le_bytes());
+        out.extend(data);
+        out
+    }
+
+    fn glb(chunks: &[Vec<u8>]) -> Vec<u8> {
+        let body = chunks.concat();
+        let mut out = b"glTF".to_vec();
+        out.extend(2u32.to_le_bytes());
+        out.extend(u32::try_from(body.len() + 12).unwrap().to_le_bytes());
+        out.extend(body);
+        out
+    }
+
+    #[test]
+    fn both_chunks_are_found() {
+        let bytes = glb(&[chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4])]);
+        let container = split("x", &bytes, &mut Report::default()).unwrap();
+        assert_eq!((container.json, container.bin), (&b"{}  "[..], Some(&[1, 2, 3, 4][..])));
+    }
+
+    #[test]
+    fn every_truncation_is_refused_or_noted() {
+        let bytes = glb(&[chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4])]);
+        for len in 0..bytes.len() {
+            let mut report = Report::default();
+            let result = split("x", &bytes[..len], &mut report);
+            assert!(result.is_err() || !report.into_notes().is_empty(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_second_chunk_of_one_type_is_noted() {
+        let bytes = glb(&[chunk(JSON, b"{}  "), chunk(JSON, b"[]  ")]);
+        let mut report = Report::default();
+        assert_eq!(split("x", &bytes, &mut report).unwrap().json, b"{}  ");
+        assert_eq!(report.into_notes().len(), 1);
+    }
+}

@@ -1,0 +1,343 @@
+//! Images (glTF 2.0 section 3.8.3): PNG and JPEG from buffer views, data URIs and files. What is missing or broken
+//! becomes a pattern that nobody can overlook.
+
+use std::{
+    borrow::Cow,
+    io::Cursor,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::{
+    MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE, MAX_PIXEL_BYTES,
+    accessor::{ReadError, Store},
+    files::Files,
+    json::{extension, index, items, text},
+    report::{At, Report, one_line},
+    uri::{self, Target},
+};
+use crate::scene::Image;
+
+/// Magenta and black, eight by eight.
+fn error_pattern(name: String) -> Image {
+    let pixels: Vec<u8> =
+        (0..64u32).flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] }).collect();
+    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true }
+}
+
+/// A stand-in for an image that nothing shown uses.
+fn placeholder(name: String) -> Image {
+    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false }
+}
+
+/// A format by the first bytes.
+fn recognise(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
+        Some("image/jpeg")
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}
+
+/// Walks over the parts of a file without decoding them, which finds those that were cut off.
+fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
+    let be = |at: usize, size: usize| -> Option<usize> {
+        let part = bytes.get(at..at.checked_add(size)?)?;
+        Some(part.iter().fold(0usize, |sum, &byte| sum << 8 | usize::from(byte)))
+    };
+    let cut = || "the file ends too early".to_owned();
+    if kind == "image/png" {
+        let mut at = 8usize;
+        loop {
+            let length = be(at, 4).ok_or_else(cut)?;
+            let name = bytes.get(at + 4..at + 8).ok_or_else(cut)?;
+            let next = at.checked_add(length).and_then(|at| at.checked_add(12)).ok_or_else(cut)?;
+            if next > bytes.len() {
+                return Err(cut());
+            }
+            if name == b"IEND" {
+                return Ok(());
+            }
+            at = next;
+        }
+    }
+    if kind == "image/jpeg" {
+        let mut at = 2usize;
+        loop {
+            if be(at, 1).ok_or_else(cut)? != 0xff {
+                return Err(format!("no JPEG marker at byte {at}"));
+            }
+            let marker = be(at + 1, 1).ok_or_else(cut)?;
+            match marker {
+                // Fill bytes.
+                0xff => {
+                    at += 1;
+                    continue;
+                }
+                // Compressed data or the end: the decoder takes it from here.
+                0xd9 | 0xda => return Ok(()),
+                _ => {}
+            }
+            let length = be(at + 2, 2).ok_or_else(cut)?;
+            if length < 2 {
+                return Err(format!("a JPEG segment of {length} bytes at byte {at}"));
+            }
+            at += 2 + length;
+        }
+    }
+    Ok(())
+}
+
+/// Decodes to eight bits a channel; wider channels lose their low bits.
+fn decode(bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), String> {
+    let run = || -> Result<(u32, u32, Vec<u8>), image::ImageError> {
+        let image = image::DynamicImage::from_decoder(reader(bytes)?)?.into_rgba8();
+        Ok((image.width(), image.height(), image.into_raw()))
+    };
+    // Decoders of such formats have panicked on broken files before.
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(decoded)) if decoded.0 > 0 && decoded.1 > 0 => Ok(decoded),
+        Ok(Ok(_)) => Err("it has no pixels".into()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the decoder failed".into()),
+    }
+}
+
+fn format(bytes: &[u8]) -> Option<ImageFormat> {
+    match recognise(bytes) {
+        Some("image/png") => Some(ImageFormat::Png),
+        Some("image/jpeg") => Some(ImageFormat::Jpeg),
+        _ => None,
+    }
+}
+
+fn reader(bytes: &[u8]) -> Result<impl ImageDecoder + '_, image::ImageError> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_IMAGE_SIZE);
+    limits.max_image_height = Some(MAX_IMAGE_SIZE);
+    limits.max_alloc = Some(MAX_IMAGE_ALLOCATION);
+    let mut reader = match format(bytes) {
+        Some(format) => ImageReader::with_format(Cursor::new(bytes), format),
+        None => ImageReader::new(Cursor::new(bytes)),
+    };
+    reader.limits(limits);
+    reader.into_decoder()
+}
+
+/// Bytes that the pixels will take.
+fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
+    let decoder = catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
+    match decoder {
+        Ok(Ok((width, height))) => Ok(u64::from(width) * u64::from(height) * 4),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err("the decoder failed".into()),
+    }
+}
+
+/// Reads all images; decodes those that are `needed`.
+pub(super) fn load(
+    root: &Value,
+    store: &Store<'_>,
+    files: &Files<'_>,
+    needed: &[bool],
+    report: &mut Report,
+) -> Vec<Image> {
+    let at = At::ROOT;
+    let place = at.key("images");
+    let mut pixels = 0u64;
+    let mut jobs: Vec<(String, Option<Cow<'_, [u8]>>, bool)> = Vec::new();
+    let used = items(root, "extensionsUsed");
+    for (i, image) in items(root, "images").iter().enumerate() {
+        let at = place.index(i);
+        let needed = needed.get(i).copied().unwrap_or(false);
+        let name = name(image, i);
+        let mut bytes = fetch(image, store, files, &at, report);
+        if let Ok(found) = &bytes {
+            match check(image, found, used, needed, &at, report) {
+                Ok(()) => {
+                    let size = if needed { pixel_bytes(found) } else { Ok(0) };
+                    match size {
+                        Ok(size) if pixels + size <= MAX_PIXEL_BYTES => pixels += size,
+                        Ok(_) => bytes = Err(format!("all images together exceed {MAX_PIXEL_BYTES} bytes of pixels")),
+                        Err(problem) => bytes = Err(problem),
+                    }
+                }
+                Err(problem) => bytes = Err(problem),
+            }
+        }
+        let bytes = match bytes {
+            Ok(bytes) => Some(bytes),
+            Err(problem) => {
+                let shown = if needed { "; an error pattern is shown" } else { "; it is not shown" };
+                report.repair(at, format!("image '{name}': {problem}{shown}"));
+                None
+            }
+        };
+        // The bytes of what is not decoded are not kept.
+        jobs.push((name, bytes.filter(|_| needed), needed));
+    }
+    let decoded: Vec<(Image, Option<String>)> = jobs
+        .into_par_iter()
+        .map(|(name, bytes, needed)| match bytes {
+            Some(bytes) => match decode(&bytes) {
+                Ok((width, height, rgba)) => {
+                    let rgba8 = Arc::from(rgba);
+                    (Image { name, width, height, rgba8, is_error_pattern: false }, None)
+                }
+                Err(problem) => (error_pattern(name), Some(problem)),
+            },
+            None if needed => (error_pattern(name), None),
+            None => (placeholder(name), None),
+        })
+        .collect();
+    let mut images = Vec::with_capacity(decoded.len());
+    for (i, (image, problem)) in decoded.into_iter().enumerate() {
+        if let Some(problem) = problem {
+            report.repair(place.index(i), format!("image '{}': {problem}; an error pattern is shown", image.name));
+        }
+        images.push(image);
+    }
+    images
+}
+
+fn name(image: &Value, number: usize) -> String {
+    let (name, uri) = (text(image, "name"), text(image, "uri"));
+    if !name.is_empty() {
+        one_line(name)
+    } else if !uri.is_empty() && !uri.starts_with("data:") {
+        one_line(uri)
+    } else {
+        format!("image {number}")
+    }
+}
+
+/// An image's bytes, still encoded.
+fn fetch<'a>(
+    image: &'a Value,
+    store: &'a Store<'_>,
+    files: &Files<'_>,
+    at: &At<'_>,
+    report: &mut Report,
+) -> Result<Cow<'a, [u8]>, String> {
+    let (view, uri) = (index(image, "bufferView"), image.get("uri").and_then(Value::as_str));
+    if view.is_some() && uri.is_some() {
+        report.repair(at, "both a bufferView and a uri; the bufferView is used");
+    }
+    if let Some(view) = view {
+        if image.get("mimeType").is_none() {
+            report.repair(at.key("bufferView"), "no mimeType; the format is recognised by its first bytes");
+        }
+        if store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some()) {
+            report.repair(at.key("bufferView"), "a view with a stride holds an image; the stride is ignored");
+        }
+        return store.view(view).map(Cow::Borrowed).map_err(ReadError::text);
+    }
+    let Some(uri) = uri else { return Err("neither a bufferView nor a uri".into()) };
+    match uri::parse(uri)? {
+        Target::Data { mime, payload, base64 } => {
+            let bytes = uri::decode(payload, base64)?;
+            if !matches!(mime, "image/png" | "image/jpeg" | "image/webp") {
+                report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
+            } else if recognise(&bytes).is_some_and(|found| found != mime) {
+                report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
+            }
+            Ok(Cow::Owned(bytes))
+        }
+        Target::File(path) => files.read(&path).map(|bytes| Cow::Owned(bytes.to_vec())),
+    }
+}
+
+/// Is it what it says, and can it be shown?
+fn check(
+    image: &Value,
+    bytes: &[u8],
+    used: &[Value],
+    needed: bool,
+    at: &At<'_>,
+    report: &mut Report,
+) -> Result<(), String> {
+    let found = recognise(bytes);
+    let stated = text(image, "mimeType");
+    if !stated.is_empty() && found.is_some_and(|found| found != stated) {
+        report.repair(at.key("mimeType"), format!("'{stated}' is stated but the data are another format"));
+    }
+    match found {
+        Some("image/webp") => {
+            if !used.iter().any(|name| name == "EXT_texture_webp") {
+                report.repair(at, "a WebP image without EXT_texture_webp");
+            }
+            if needed { Err("WebP is not supported; convert it to PNG".into()) } else { Ok(()) }
+        }
+        Some(kind) => structure(bytes, kind),
+        None if needed => Err("neither PNG nor JPEG; convert it".into()),
+        None => Ok(()),
+    }
+}
+
+/// The image that a texture shows, if any: that of the core, else that of an extension.
+pub(super) fn source(texture: &Value) -> Option<usize> {
+    index(texture, "source").or_else(|| extension(texture, "EXT_texture_webp").and_then(|webp| index(webp, "source")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn png(width: u32, height: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let image = image::RgbaImage::from_fn(width, height, |x, y| image::Rgba([x as u8, y as u8, 7, 255]));
+        image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
+        out
+    }
+
+    #[test]
+    fn pixels_come_back_top_row_first() {
+        let (width, height, rgba) = decode(&png(2, 2)).unwrap();
+        assert_eq!((width, height), (2, 2));
+        assert_eq!(rgba, [0, 0, 7, 255, 1, 0, 7, 255, 0, 1, 7, 255, 1, 1, 7, 255]);
+    }
+
+    #[test]
+    fn sixteen_bits_become_eight() {
+        let mut out = Vec::new();
+        let image: image::ImageBuffer<image::Rgb<u16>, _> =
+            image::ImageBuffer::from_pixel(1, 1, image::Rgb([65535u16, 0x8080, 0]));
+        image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
+        assert_eq!(decode(&out).unwrap().2, [255, 128, 0, 255]);
+    }
+
+    #[test]
+    fn cut_files_are_found_without_decoding() {
+        let bytes = png(4, 4);
+        assert!(structure(&bytes, "image/png").is_ok());
+        for length in 8..bytes.len() {
+            assert!(structure(&bytes[..length], "image/png").is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn too_large_a_picture_is_refused_before_it_is_decoded() {
+        let mut bytes = png(1, 1);
+        // The width in IHDR; the checksum is then wrong too, which is refused as well.
+        bytes[16..20].copy_from_slice(&100_000u32.to_be_bytes());
+        assert!(decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn the_error_pattern_is_a_checker_of_magenta() {
+        let image = error_pattern("x".into());
+        assert_eq!(image.rgba8.len(), 256);
+        assert!(image.is_error_pattern);
+        assert_eq!(image.rgba8[..8], [255, 0, 255, 255, 0, 0, 0, 255]);
+        assert_eq!(image.rgba8[32..36], [0, 0, 0, 255]);
+    }
+}

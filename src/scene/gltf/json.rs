@@ -1,0 +1,58 @@
+//! Short ways to read a document that already fits the schema; what is absent or wrong reads as none.
+
+use serde_json::Value;
+
+/// An array's elements, none if it is absent.
+pub(super) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// An index or count.
+pub(super) fn index(value: &Value, key: &str) -> Option<usize> {
+    value.get(key).and_then(Value::as_u64).and_then(|x| usize::try_from(x).ok())
+}
+
+/// The indices in an array.
+pub(super) fn indices<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = usize> + 'a {
+    items(value, key).iter().filter_map(Value::as_u64).filter_map(|x| usize::try_from(x).ok())
+}
+
+/// A number.
+pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
+    value.get(key).and_then(Value::as_f64)
+}
+
+/// A fixed number of numbers.
+pub(super) fn numbers<const N: usize>(value: &Value, key: &str) -> Option<[f64; N]> {
+    let list = value.get(key)?.as_array()?;
+    let mut out = [0.0; N];
+    if list.len() != N {
+        return None;
+    }
+    for (out, value) in out.iter_mut().zip(list) {
+        *out = value.as_f64()?;
+    }
+    Some(out)
+}
+
+/// Text, empty if absent.
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An extension's object.
+pub(super) fn extension<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    value.get("extensions")?.get(name)
+}
+
+/// The entries of an object, none if it is absent.
+pub(super) fn entries<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a str, &'a Value)> + 'a {
+    value.get(key).and_then(Value::as_object).into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}
+
+/// Where a JSON syntax error stands, as a byte offset.
+pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
+    let before: usize =
+        bytes.split(|&byte| byte == b'\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum();
+    (before + column.saturating_sub(1)).min(bytes.len())
+}

@@ -1,0 +1,330 @@
+//! Import of glTF 2.0 and GLB files: the only room that reads untrusted bytes.
+//!
+//! Whatever the bytes, nothing here panics, hangs or takes memory without bound. A file passes through three gates:
+//! the container ([`glb`]), the shape of the document ([`schema`]) with the rules between its parts ([`validate`]),
+//! and the conversion. What breaks the specification but can still be shown sensibly is repaired and noted with its
+//! place; what cannot is refused in one line that says where and what to do.
+
+mod accessor;
+mod convert;
+mod files;
+mod geometry;
+mod glb;
+mod images;
+mod json;
+mod report;
+mod schema;
+mod uri;
+mod validate;
+
+use std::path::{Path, PathBuf};
+
+pub use files::{Folder, NoFiles, Resolver};
+use serde_json::Value;
+
+use self::{
+    accessor::{Bytes, ReadError, Store},
+    files::{Failure, Files},
+    geometry::TooLarge,
+    json::items,
+    report::{At, Report, one_line},
+    uri::Target,
+};
+use super::Scene;
+
+/// Most bytes of the document, and again of all files beside it together.
+pub const MAX_FILE_BYTES: u64 = 4 << 30;
+/// Most bytes of JSON; as values it takes many times that.
+pub const MAX_JSON_BYTES: usize = 256 << 20;
+/// Most bytes of geometry, decoded and generated, in one file.
+pub const MAX_DECODED_BYTES: u64 = 2 << 30;
+/// Most elements of accessors that have no bytes behind them.
+pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
+/// Most nodes.
+pub const MAX_NODES: usize = 10_000_000;
+/// Most pixels across and down an image.
+pub const MAX_IMAGE_SIZE: u32 = 16384;
+/// Most bytes that decoding one image may take.
+pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
+/// Most bytes of pixels of all images together.
+pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
+
+/// What is rendered of the extensions.
+const SUPPORTED: [&str; 5] = [
+    "KHR_lights_punctual",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+];
+
+/// Why a file was refused. As text it is one line: the file, the place, what is wrong and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// There is no such file.
+    #[error("{file}: not found; check the path")]
+    NotFound {
+        /// The file.
+        file: String,
+    },
+    /// The operating system does not let it be read.
+    #[error("{file}: cannot be read: {reason}; check the path and its permissions")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Something else than glTF 2.0.
+    #[error("{file}: not a glTF 2.0 file: {what}")]
+    NotGltf {
+        /// The file.
+        file: String,
+        /// What it is instead and what to do.
+        what: String,
+    },
+    /// It ends too early.
+    #[error("{file}: byte {offset}: the file ends within {what}; copy or export it again")]
+    Truncated {
+        /// The file.
+        file: String,
+        /// Where it ends.
+        offset: usize,
+        /// What was being read.
+        what: String,
+    },
+    /// It is not JSON.
+    #[error("{file}: byte {offset}: JSON syntax: {message}; export it again")]
+    Json {
+        /// The file.
+        file: String,
+        /// Where.
+        offset: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// It breaks the specification so that it cannot be shown sensibly.
+    #[error("{file}: {place}: {message}{}", more_text(*.more))]
+    Violation {
+        /// The file.
+        file: String,
+        /// A JSON pointer or a byte offset.
+        place: String,
+        /// What is wrong and what to do.
+        message: String,
+        /// How many more errors there are.
+        more: usize,
+    },
+    /// It cannot be shown without an extension that is not supported.
+    #[error("{file}: /extensionsRequired: needs {name}, which is not supported{}; export without it", more_text(*.more))]
+    UnsupportedExtension {
+        /// The file.
+        file: String,
+        /// The extension.
+        name: String,
+        /// How many more there are.
+        more: usize,
+    },
+    /// It is larger than a limit.
+    #[error("{file}: too large: {what}; split it or reduce it")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// What, and the limit.
+        what: String,
+    },
+}
+
+fn more_text(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" (and {more} more)") }
+}
+
+/// Reads a `.gltf` or `.glb` file, recognised by its content, with the buffers and images beside it.
+///
+/// # Errors
+///
+/// What could not be read or shown, where, and what to do about it.
+pub fn load(path: &Path) -> Result<Scene, ImportError> {
+    let file = one_line(&path.display().to_string());
+    let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
+        Failure::NotFound => ImportError::NotFound { file: file.clone() },
+        Failure::Unreadable(reason) => ImportError::Unreadable { file: file.clone(), reason },
+        Failure::TooLarge => {
+            ImportError::TooLarge { file: file.clone(), what: format!("more than {MAX_FILE_BYTES} bytes") }
+        }
+    })?;
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let mut scene = load_bytes(&file, &bytes, &Folder(folder))?;
+    scene.source = Some(PathBuf::from(path));
+    if scene.name.is_empty() {
+        scene.name = path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
+    }
+    Ok(scene)
+}
+
+/// Reads a document from memory; `name` is used in messages, `resolver` finds the files it refers to.
+///
+/// # Errors
+///
+/// What could not be read or shown, where, and what to do about it.
+pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<Scene, ImportError> {
+    let file = one_line(name);
+    let mut report = Report::default();
+    let (json, bin) = container(&file, bytes, &mut report)?;
+    if json.len() > MAX_JSON_BYTES {
+        let what = format!("{} bytes of JSON; at most {MAX_JSON_BYTES} are read", json.len());
+        return Err(ImportError::TooLarge { file, what });
+    }
+    let mut root: Value = serde_json::from_slice(json).map_err(|error| ImportError::Json {
+        file: file.clone(),
+        offset: json::offset(json, error.line(), error.column()),
+        message: one_line(&error.to_string()),
+    })?;
+    schema::check(&mut root, &mut report);
+    validate::version(&root, &mut report).map_err(|what| ImportError::NotGltf { file: file.clone(), what })?;
+    required_extensions(&file, &root, &mut report)?;
+    violations(&file, &report)?;
+    let files = Files::new(resolver);
+    let buffers = buffers(&root, bin, bytes.starts_with(b"glTF"), &files, &mut report);
+    let store = Store::new(&root, buffers);
+    let forest = validate::check(&root, &store, &mut report);
+    violations(&file, &report)?;
+    store.refill();
+    let broken = || ImportError::Violation {
+        file: file.clone(),
+        place: "/nodes".into(),
+        message: "the nodes are no tree; export the file again".into(),
+        more: 0,
+    };
+    let forest = forest.ok_or_else(broken)?;
+    let scene = convert::scene(&root, &store, &files, &forest, &mut report);
+    let mut scene = scene.map_err(|TooLarge(what)| ImportError::TooLarge { file: file.clone(), what })?;
+    violations(&file, &report)?;
+    if scene.shown_triangles() == 0 {
+        report.info("/", "the scene shows no triangles");
+    }
+    scene.notes = report.into_notes();
+    Ok(scene)
+}
+
+/// The JSON and perhaps the binary chunk.
+fn container<'a>(
+    file: &str,
+    bytes: &'a [u8],
+    report: &mut Report,
+) -> Result<(&'a [u8], Option<&'a [u8]>), ImportError> {
+    if glb::is_glb(bytes) {
+        let container = glb::split(file, bytes, report)?;
+        return Ok((container.json, container.bin));
+    }
+    if bytes.is_empty() {
+        return Err(ImportError::Truncated { file: file.into(), offset: 0, what: "its first byte".into() });
+    }
+    let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match plain.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{' | b'[') => {
+            if plain.len() < bytes.len() {
+                report.repair("byte 0", "a byte order mark, which JSON does not allow; ignored");
+            }
+            Ok((plain, None))
+        }
+        _ => {
+            let what = "it begins neither with 'glTF' nor with '{'; choose a .gltf or .glb file".into();
+            Err(ImportError::NotGltf { file: file.into(), what })
+        }
+    }
+}
+
+fn violations(file: &str, report: &Report) -> Result<(), ImportError> {
+    match report.first_error() {
+        Some((place, message, more)) => {
+            Err(ImportError::Violation { file: file.into(), place: place.into(), message: message.into(), more })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses what cannot be shown without an extension, and notes what is shown without one.
+fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<(), ImportError> {
+    let names = |key: &str| items(root, key).iter().filter_map(Value::as_str).filter(|name| !SUPPORTED.contains(name));
+    let mut required = names("extensionsRequired");
+    if let Some(name) = required.next() {
+        let more = required.count();
+        return Err(ImportError::UnsupportedExtension { file: file.into(), name: one_line(name), more });
+    }
+    for name in names("extensionsUsed") {
+        let what = match name {
+            "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
+            "KHR_materials_transmission" | "KHR_materials_volume" | "KHR_materials_diffuse_transmission" => {
+                "no light passes through such materials"
+            }
+            "KHR_materials_clearcoat" => "coats are not shown",
+            "KHR_materials_sheen" => "sheen is not shown",
+            "KHR_materials_anisotropy" => "highlights are shown isotropic",
+            "KHR_materials_ior" | "KHR_materials_specular" => "an index of refraction of 1.5 is used",
+            "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
+            "KHR_materials_variants" => "the default materials are shown",
+            "KHR_node_visibility" => "hidden nodes are shown",
+            "EXT_texture_webp" | "KHR_texture_basisu" | "MSFT_texture_dds" => {
+                "the PNG or JPEG image is used if there is one"
+            }
+            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => "the uncompressed data are used",
+            "EXT_mesh_gpu_instancing" => "each such mesh is shown once",
+            "KHR_animation_pointer" => "animations are not played",
+            _ => "ignored",
+        };
+        report.unsupported("/extensionsUsed", format!("{}: {what}", one_line(name)));
+    }
+    Ok(())
+}
+
+/// The bytes of all buffers; one that cannot be had is noted, and becomes an error where it is needed.
+fn buffers<'a>(
+    root: &Value,
+    bin: Option<&'a [u8]>,
+    glb: bool,
+    files: &Files<'_>,
+    report: &mut Report,
+) -> Vec<Result<Bytes<'a>, ReadError>> {
+    let at = At::ROOT;
+    let place = at.key("buffers");
+    let mut out = Vec::new();
+    for (i, buffer) in items(root, "buffers").iter().enumerate() {
+        let at = place.index(i);
+        let length = json::index(buffer, "byteLength").unwrap_or(0);
+        let bytes = match buffer.get("uri").and_then(Value::as_str) {
+            None if i == 0 && glb => match bin {
+                Some(bin) => Ok(Bytes::Borrowed(bin)),
+                None => {
+                    report.repair(at, "the file has no binary chunk for this buffer");
+                    Err(ReadError::Broken(format!("buffer {i}: the file has no binary chunk for it")))
+                }
+            },
+            None => Err(ReadError::Absent(format!("buffer {i} has no uri, so its data must come from elsewhere"))),
+            Some(uri) => match uri::parse(uri) {
+                Err(problem) => Err(problem),
+                Ok(Target::File(path)) => files.read(&path).map(Bytes::Shared),
+                Ok(Target::Data { mime, payload, base64 }) => {
+                    if !matches!(mime, "application/octet-stream" | "application/gltf-buffer") {
+                        report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
+                    }
+                    uri::decode(payload, base64).map(|bytes| Bytes::Shared(bytes.into()))
+                }
+            }
+            .map_err(|problem| {
+                report.repair(at.key("uri"), format!("{problem}; what needs it is left out"));
+                ReadError::Broken(format!("buffer {i} has no data: {problem}"))
+            }),
+        };
+        if let Ok(bytes) = &bytes
+            && bytes.get().len() < length
+        {
+            report.repair(at, format!("{length} bytes are stated, {} are there", bytes.get().len()));
+        }
+        out.push(bytes);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Collects what was found wrong: notes for what could be repaired, and the first error with the number of the others.
+
+use std::fmt;
+
+use crate::scene::{Note, NoteKind};
+
+/// Most notes that one file may leave; a hostile file could otherwise leave as many as it has bytes.
+const MAX_NOTES: usize = 1000;
+
+/// Most characters of one message: names in a file may be of any length.
+const MAX_MESSAGE: usize = 300;
+
+/// Makes text from a file fit for one line: control characters escaped, cut where it is too long.
+pub(super) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(MAX_MESSAGE));
+    for (count, c) in text.chars().enumerate() {
+        if count >= MAX_MESSAGE {
+            out.push_str("...");
+            break;
+        }
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}') {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// A place in the document, written out only when something is found there.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    parent: Option<&'a At<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Root,
+    Key(&'a str),
+    Index(usize),
+}
+
+impl At<'static> {
+    /// The whole document.
+    pub(super) const ROOT: Self = At { parent: None, step: Step::Root };
+}
+
+impl<'a> At<'a> {
+    /// A property of this object.
+    pub(super) fn key(&'a self, key: &'a str) -> At<'a> {
+        At { parent: Some(self), step: Step::Key(key) }
+    }
+
+    /// An element of this array.
+    pub(super) fn index(&'a self, index: usize) -> At<'a> {
+        At { parent: Some(self), step: Step::Index(index) }
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+        }
+        match self.step {
+            Step::Root => Ok(()),
+            // RFC 6901 section 3.
+            Step::Key(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
+            Step::Index(index) => write!(f, "/{index}"),
+        }
+    }
+}
+
+/// All findings on one file.
+#[derive(Default)]
+pub(super) struct Report {
+    notes: Vec<Note>,
+    left_out: usize,
+    first_error: Option<(String, String)>,
+    errors: usize,
+}
+
+impl Report {
+    fn note(&mut self, kind: NoteKind, place: &dyn fmt::Display, message: &dyn fmt::Display) {
+        if self.notes.len() >= MAX_NOTES {
+            self.left_out += 1;
+            return;
+        }
+        let mut place = one_line(&place.to_string());
+        if place.is_empty() {
+            place.push('/');
+        }
+        self.notes.push(Note { kind, place, message: one_line(&message.to_string()) });
+    }
+
+    /// The file breaks the specification so that it cannot be shown sensibly.
+    pub(super) fn error(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
+        if self.first_error.is_none() {
+            let place = one_line(&place.to_string());
+            self.first_error =
+                Some((if place.is_empty() { "/".into() } else { place }, one_line(&message.to_string())));
+        }
+        self.errors += 1;
+    }
+
+    /// The file breaks the specification and is shown all the same.
+    pub(super) fn repair(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
+        self.note(NoteKind::Repaired, &place, &message);
+    }
+
+    /// The file uses what is not rendered.
+    pub(super) fn unsupported(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
+        self.note(NoteKind::Unsupported, &place, &message);
+    }
+
+    /// Worth knowing.
+    pub(super) fn info(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
+        self.note(NoteKind::Info, &place, &message);
+    }
+
+    /// The first error and how many others there are.
+    pub(super) fn first_error(&self) -> Option<(&str, &str, usize)> {
+        self.first_error.as_ref().map(|(place, message)| (place.as_str(), message.as_str(), self.errors - 1))
+    }
+
+    /// The notes in the order in which they were made.
+    pub(super) fn into_notes(mut self) -> Vec<Note> {
+        if self.left_out > 0 {
+            let message = format!("{} more findings are not listed", self.left_out);
+            self.notes.push(Note { kind: NoteKind::Repaired, place: "/".into(), message });
+        }
+        self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_an_escaped_pointer() {
+        let root = At::ROOT;
+        let (a, b) = (root.key("a/b~c"), 3);
+        assert_eq!(a.index(b).to_string(), "/a~1b~0c/3");
+    }
+
+    #[test]
+    fn messages_stay_on_one_line_and_are_bounded() {
+        let mut report = Report::default();
+        report.error("/x", format!("two\nlines{}", "y".repeat(1000)));
+        for _ in 0..2000 {
+            report.repair("/x", "again");
+        }
+        let (_, message, _) = report.first_error().unwrap_or_default();
+        assert!(message.starts_with("two\\nlines") && message.len() < 400);
+        assert_eq!(report.into_notes().len(), MAX_NOTES + 1);
+    }
+}

@@ -1,0 +1,807 @@
+//! The shape of a glTF document as tables, and a walk that holds a document against them.
+//!
+//! What is optional and wrong is removed (its default takes its place), a number out of range is clamped, an integer
+//! written as a float is made an integer; each is noted. What is required and wrong is an error, unless nothing that
+//! is shown depends on it. After the walk each property is absent or of the right type and range.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::report::{At, Report, one_line};
+
+/// The type of a value.
+pub(super) enum Kind {
+    Text,
+    /// Text that must match glTF's version pattern.
+    Version,
+    /// A JSON pointer (RFC 6901).
+    Pointer,
+    Bool,
+    Int {
+        min: u64,
+        max: u64,
+    },
+    /// One of these; another one is only noted, since later versions and extensions add to such lists.
+    IntOf(&'static [u64]),
+    TextOf(&'static [&'static str]),
+    /// A number; values outside are clamped, or removed where `above` makes the lower bound exclusive.
+    Num {
+        min: f64,
+        max: f64,
+        above: bool,
+    },
+    Ref(&'static str),
+    Obj(&'static Object),
+    List {
+        item: &'static Kind,
+        min: usize,
+        max: usize,
+        unique: bool,
+    },
+    /// Names with indices of accessors.
+    Attributes,
+}
+
+/// What happens if a property is absent or wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// May be absent; removed if wrong.
+    Optional,
+    /// Required by the specification, but nothing is lost but the object itself; noted, and removed if wrong.
+    Expected,
+    /// May be absent, but a wrong one leaves nothing sensible to show.
+    Vital,
+    /// Must be there and right.
+    Required,
+}
+
+/// A property.
+pub(super) struct Field(&'static str, Need, Kind);
+
+/// An object type: its name and its properties.
+pub(super) struct Object {
+    name: &'static str,
+    fields: &'static [Field],
+}
+
+use Kind::{Attributes, Bool, Int, IntOf, List, Num, Obj, Pointer, Ref, Text, TextOf, Version};
+use Need::{Expected, Optional, Required, Vital};
+
+/// The greatest number that a single-precision float holds; larger ones would turn into infinity.
+const BIG: f64 = f32::MAX as f64;
+const ANY: Kind = Num { min: -BIG, max: BIG, above: false };
+const UNIT: Kind = Num { min: 0.0, max: 1.0, above: false };
+const POSITIVE: Kind = Num { min: 0.0, max: BIG, above: true };
+const NOT_NEGATIVE: Kind = Num { min: 0.0, max: BIG, above: false };
+/// Integers above 2^53 are not exact in JSON as most software reads it.
+const SIZE: Kind = Int { min: 0, max: 1 << 53 };
+const COUNT: Kind = Int { min: 1, max: 1 << 53 };
+
+const fn nums(item: &'static Kind, count: usize) -> Kind {
+    List { item, min: count, max: count, unique: false }
+}
+const fn list(item: &'static Kind) -> Kind {
+    List { item, min: 1, max: usize::MAX, unique: false }
+}
+const fn set(item: &'static Kind) -> Kind {
+    List { item, min: 1, max: usize::MAX, unique: true }
+}
+const fn opt(name: &'static str, kind: Kind) -> Field {
+    Field(name, Optional, kind)
+}
+const fn req(name: &'static str, kind: Kind) -> Field {
+    Field(name, Required, kind)
+}
+const fn exp(name: &'static str, kind: Kind) -> Field {
+    Field(name, Expected, kind)
+}
+const fn vital(name: &'static str, kind: Kind) -> Field {
+    Field(name, Vital, kind)
+}
+
+static TEXT: Kind = Text;
+static NUMBER: Kind = ANY;
+static FACTOR: Kind = UNIT;
+static NODE_REF: Kind = Ref("nodes");
+static ATTRIBUTES: Kind = Attributes;
+
+const ASSET: Object = Object {
+    name: "asset",
+    fields: &[opt("copyright", Text), opt("generator", Text), req("version", Version), opt("minVersion", Version)],
+};
+const COMPONENT_TYPES: Kind = IntOf(&[5120, 5121, 5122, 5123, 5125, 5126]);
+const SPARSE_INDICES: Object = Object {
+    name: "accessor.sparse.indices",
+    fields: &[
+        req("bufferView", Ref("bufferViews")),
+        vital("byteOffset", SIZE),
+        req("componentType", IntOf(&[5121, 5123, 5125])),
+    ],
+};
+const SPARSE_VALUES: Object = Object {
+    name: "accessor.sparse.values",
+    fields: &[req("bufferView", Ref("bufferViews")), vital("byteOffset", SIZE)],
+};
+const SPARSE: Object = Object {
+    name: "accessor.sparse",
+    fields: &[req("count", COUNT), req("indices", Obj(&SPARSE_INDICES)), req("values", Obj(&SPARSE_VALUES))],
+};
+const ACCESSOR: Object = Object {
+    name: "accessor",
+    fields: &[
+        opt("name", Text),
+        vital("bufferView", Ref("bufferViews")),
+        vital("byteOffset", SIZE),
+        req("componentType", COMPONENT_TYPES),
+        opt("normalized", Bool),
+        req("count", COUNT),
+        req("type", TextOf(&["SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"])),
+        opt("max", List { item: &NUMBER, min: 1, max: 16, unique: false }),
+        opt("min", List { item: &NUMBER, min: 1, max: 16, unique: false }),
+        vital("sparse", Obj(&SPARSE)),
+    ],
+};
+const BUFFER: Object =
+    Object { name: "buffer", fields: &[opt("name", Text), vital("uri", Text), req("byteLength", COUNT)] };
+const BUFFER_VIEW: Object = Object {
+    name: "bufferView",
+    fields: &[
+        opt("name", Text),
+        req("buffer", Ref("buffers")),
+        vital("byteOffset", SIZE),
+        req("byteLength", COUNT),
+        vital("byteStride", Int { min: 4, max: 252 }),
+        opt("target", IntOf(&[34962, 34963])),
+    ],
+};
+const TARGET: Object = Object { name: "channel.target", fields: &[opt("node", Ref("nodes")), exp("path", Text)] };
+const CHANNEL: Object = Object { name: "channel", fields: &[exp("sampler", SIZE), exp("target", Obj(&TARGET))] };
+const ANIMATION_SAMPLER: Object = Object {
+    name: "animation.sampler",
+    fields: &[
+        exp("input", Ref("accessors")),
+        exp("output", Ref("accessors")),
+        opt("interpolation", TextOf(&["LINEAR", "STEP", "CUBICSPLINE"])),
+    ],
+};
+static CHANNEL_ITEM: Kind = Obj(&CHANNEL);
+static ANIMATION_SAMPLER_ITEM: Kind = Obj(&ANIMATION_SAMPLER);
+const ANIMATION: Object = Object {
+    name: "animation",
+    fields: &[opt("name", Text), exp("channels", list(&CHANNEL_ITEM)), exp("samplers", list(&ANIMATION_SAMPLER_ITEM))],
+};
+const ORTHOGRAPHIC: Object = Object {
+    name: "orthographic",
+    fields: &[exp("xmag", ANY), exp("ymag", ANY), exp("zfar", POSITIVE), exp("znear", NOT_NEGATIVE)],
+};
+const PERSPECTIVE: Object = Object {
+    name: "perspective",
+    fields: &[opt("aspectRatio", POSITIVE), exp("yfov", POSITIVE), opt("zfar", POSITIVE), exp("znear", POSITIVE)],
+};
+const CAMERA: Object = Object {
+    name: "camera",
+    fields: &[
+        opt("name", Text),
+        opt("orthographic", Obj(&ORTHOGRAPHIC)),
+        opt("perspective", Obj(&PERSPECTIVE)),
+        exp("type", TextOf(&["orthographic", "perspective"])),
+    ],
+};
+const IMAGE: Object = Object {
+    name: "image",
+    fields: &[
+        opt("name", Text),
+        opt("uri", Text),
+        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp"])),
+        opt("bufferView", Ref("bufferViews")),
+    ],
+};
+const TEXTURE_INFO: Object =
+    Object { name: "textureInfo", fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE)] };
+const NORMAL_INFO: Object =
+    Object { name: "textureInfo", fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE), opt("scale", ANY)] };
+const OCCLUSION_INFO: Object = Object {
+    name: "textureInfo",
+    fields: &[exp("index", Ref("textures")), opt("texCoord", SIZE), opt("strength", UNIT)],
+};
+const PBR: Object = Object {
+    name: "pbrMetallicRoughness",
+    fields: &[
+        opt("baseColorFactor", nums(&FACTOR, 4)),
+        opt("baseColorTexture", Obj(&TEXTURE_INFO)),
+        opt("metallicFactor", UNIT),
+        opt("roughnessFactor", UNIT),
+        opt("metallicRoughnessTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+const MATERIAL: Object = Object {
+    name: "material",
+    fields: &[
+        opt("name", Text),
+        opt("pbrMetallicRoughness", Obj(&PBR)),
+        opt("normalTexture", Obj(&NORMAL_INFO)),
+        opt("occlusionTexture", Obj(&OCCLUSION_INFO)),
+        opt("emissiveTexture", Obj(&TEXTURE_INFO)),
+        opt("emissiveFactor", nums(&FACTOR, 3)),
+        opt("alphaMode", TextOf(&["OPAQUE", "MASK", "BLEND"])),
+        opt("alphaCutoff", NOT_NEGATIVE),
+        opt("doubleSided", Bool),
+    ],
+};
+const PRIMITIVE: Object = Object {
+    name: "primitive",
+    fields: &[
+        exp("attributes", Attributes),
+        vital("indices", Ref("accessors")),
+        opt("material", Ref("materials")),
+        vital("mode", IntOf(&[0, 1, 2, 3, 4, 5, 6])),
+        opt("targets", list(&ATTRIBUTES)),
+    ],
+};
+static PRIMITIVE_ITEM: Kind = Obj(&PRIMITIVE);
+const MESH: Object = Object {
+    name: "mesh",
+    fields: &[opt("name", Text), exp("primitives", list(&PRIMITIVE_ITEM)), opt("weights", list(&NUMBER))],
+};
+static ROTATION_ITEM: Kind = Num { min: -1.0, max: 1.0, above: false };
+const NODE: Object = Object {
+    name: "node",
+    fields: &[
+        opt("name", Text),
+        opt("camera", Ref("cameras")),
+        opt("children", set(&NODE_REF)),
+        opt("skin", Ref("skins")),
+        opt("matrix", nums(&NUMBER, 16)),
+        opt("mesh", Ref("meshes")),
+        opt("rotation", nums(&ROTATION_ITEM, 4)),
+        opt("scale", nums(&NUMBER, 3)),
+        opt("translation", nums(&NUMBER, 3)),
+        opt("weights", list(&NUMBER)),
+    ],
+};
+const WRAPS: Kind = IntOf(&[33071, 33648, 10497]);
+const SAMPLER: Object = Object {
+    name: "sampler",
+    fields: &[
+        opt("name", Text),
+        opt("magFilter", IntOf(&[9728, 9729])),
+        opt("minFilter", IntOf(&[9728, 9729, 9984, 9985, 9986, 9987])),
+        opt("wrapS", WRAPS),
+        opt("wrapT", WRAPS),
+    ],
+};
+const SCENE: Object = Object { name: "scene", fields: &[opt("name", Text), opt("nodes", set(&NODE_REF))] };
+const SKIN: Object = Object {
+    name: "skin",
+    fields: &[
+        opt("name", Text),
+        opt("inverseBindMatrices", Ref("accessors")),
+        opt("skeleton", Ref("nodes")),
+        exp("joints", set(&NODE_REF)),
+    ],
+};
+const TEXTURE: Object = Object {
+    name: "texture",
+    fields: &[opt("name", Text), opt("sampler", Ref("samplers")), opt("source", Ref("images"))],
+};
+
+macro_rules! items {
+    ($($name:ident = $object:ident;)*) => { $(static $name: Kind = Obj(&$object);)* };
+}
+items! {
+    ACCESSORS = ACCESSOR; ANIMATIONS = ANIMATION; BUFFERS = BUFFER; BUFFER_VIEWS = BUFFER_VIEW; CAMERAS = CAMERA;
+    IMAGES = IMAGE; MATERIALS = MATERIAL; MESHES = MESH; NODES = NODE; SAMPLERS = SAMPLER; SCENES = SCENE;
+    SKINS = SKIN; TEXTURES = TEXTURE;
+}
+
+pub(super) const ROOT: Object = Object {
+    name: "root",
+    fields: &[
+        req("asset", Obj(&ASSET)),
+        opt("extensionsUsed", set(&TEXT)),
+        opt("extensionsRequired", set(&TEXT)),
+        vital("accessors", list(&ACCESSORS)),
+        opt("animations", list(&ANIMATIONS)),
+        vital("buffers", list(&BUFFERS)),
+        vital("bufferViews", list(&BUFFER_VIEWS)),
+        opt("cameras", list(&CAMERAS)),
+        opt("images", list(&IMAGES)),
+        opt("materials", list(&MATERIALS)),
+        opt("meshes", list(&MESHES)),
+        opt("nodes", list(&NODES)),
+        opt("samplers", list(&SAMPLERS)),
+        opt("scene", Ref("scenes")),
+        opt("scenes", list(&SCENES)),
+        opt("skins", list(&SKINS)),
+        opt("textures", list(&TEXTURES)),
+    ],
+};
+
+// Extensions: those of which the properties are known, whether rendered or not, with the objects that they extend.
+
+const NOTHING: Object = Object { name: "extension", fields: &[] };
+const LIGHT_SPOT: Object = Object {
+    name: "light.spot",
+    fields: &[
+        opt("innerConeAngle", Num { min: 0.0, max: std::f64::consts::FRAC_PI_2, above: false }),
+        opt("outerConeAngle", Num { min: 0.0, max: std::f64::consts::FRAC_PI_2, above: true }),
+    ],
+};
+const LIGHT: Object = Object {
+    name: "light",
+    fields: &[
+        opt("name", Text),
+        opt("color", nums(&FACTOR, 3)),
+        opt("intensity", NOT_NEGATIVE),
+        opt("range", POSITIVE),
+        opt("spot", Obj(&LIGHT_SPOT)),
+        exp("type", TextOf(&["directional", "point", "spot"])),
+    ],
+};
+static LIGHT_ITEM: Kind = Obj(&LIGHT);
+const LIGHTS: Object = Object { name: "lights", fields: &[exp("lights", list(&LIGHT_ITEM))] };
+const NODE_LIGHT: Object = Object { name: "node light", fields: &[exp("light", Ref("lights"))] };
+const EMISSIVE_STRENGTH: Object =
+    Object { name: "emissive strength", fields: &[opt("emissiveStrength", NOT_NEGATIVE)] };
+const TEXTURE_TRANSFORM: Object = Object {
+    name: "texture transform",
+    fields: &[
+        opt("offset", nums(&NUMBER, 2)),
+        opt("rotation", ANY),
+        opt("scale", nums(&NUMBER, 2)),
+        opt("texCoord", SIZE),
+    ],
+};
+const WEBP: Object = Object { name: "webp", fields: &[opt("source", Ref("images"))] };
+const ANIMATION_POINTER: Object = Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
+const ANISOTROPY: Object = Object {
+    name: "anisotropy",
+    fields: &[
+        opt("anisotropyStrength", UNIT),
+        opt("anisotropyRotation", ANY),
+        opt("anisotropyTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+const CLEARCOAT: Object = Object {
+    name: "clearcoat",
+    fields: &[
+        opt("clearcoatFactor", UNIT),
+        opt("clearcoatTexture", Obj(&TEXTURE_INFO)),
+        opt("clearcoatRoughnessFactor", UNIT),
+        opt("clearcoatRoughnessTexture", Obj(&TEXTURE_INFO)),
+        opt("clearcoatNormalTexture", Obj(&NORMAL_INFO)),
+    ],
+};
+const DISPERSION: Object = Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
+/// The index of refraction may be 0, else it is at least 1; the gap is checked with the other special rules.
+const IOR: Object = Object { name: "ior", fields: &[opt("ior", NOT_NEGATIVE)] };
+const IRIDESCENCE: Object = Object {
+    name: "iridescence",
+    fields: &[
+        opt("iridescenceFactor", UNIT),
+        opt("iridescenceTexture", Obj(&TEXTURE_INFO)),
+        opt("iridescenceIor", Num { min: 1.0, max: BIG, above: false }),
+        opt("iridescenceThicknessMinimum", NOT_NEGATIVE),
+        opt("iridescenceThicknessMaximum", NOT_NEGATIVE),
+        opt("iridescenceThicknessTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+const SPECULAR_GLOSSINESS: Object = Object {
+    name: "specular/glossiness",
+    fields: &[
+        opt("diffuseFactor", nums(&FACTOR, 4)),
+        opt("diffuseTexture", Obj(&TEXTURE_INFO)),
+        opt("specularFactor", nums(&FACTOR, 3)),
+        opt("glossinessFactor", UNIT),
+        opt("specularGlossinessTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+const SHEEN: Object = Object {
+    name: "sheen",
+    fields: &[
+        opt("sheenColorFactor", nums(&FACTOR, 3)),
+        opt("sheenColorTexture", Obj(&TEXTURE_INFO)),
+        opt("sheenRoughnessFactor", UNIT),
+        opt("sheenRoughnessTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+static NOT_NEGATIVE_ITEM: Kind = NOT_NEGATIVE;
+const SPECULAR: Object = Object {
+    name: "specular",
+    fields: &[
+        opt("specularFactor", UNIT),
+        opt("specularTexture", Obj(&TEXTURE_INFO)),
+        opt("specularColorFactor", nums(&NOT_NEGATIVE_ITEM, 3)),
+        opt("specularColorTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
+const TRANSMISSION: Object = Object {
+    name: "transmission",
+    fields: &[opt("transmissionFactor", UNIT), opt("transmissionTexture", Obj(&TEXTURE_INFO))],
+};
+const VOLUME: Object = Object {
+    name: "volume",
+    fields: &[
+        opt("thicknessFactor", NOT_NEGATIVE),
+        opt("thicknessTexture", Obj(&TEXTURE_INFO)),
+        opt("attenuationDistance", POSITIVE),
+        opt("attenuationColor", nums(&FACTOR, 3)),
+    ],
+};
+const VARIANT: Object = Object { name: "variant", fields: &[exp("name", Text)] };
+static VARIANT_ITEM: Kind = Obj(&VARIANT);
+const VARIANTS: Object = Object { name: "variants", fields: &[exp("variants", list(&VARIANT_ITEM))] };
+static VARIANT_REF: Kind = Ref("variants");
+const MAPPING: Object = Object {
+    name: "mapping",
+    fields: &[exp("variants", set(&VARIANT_REF)), exp("material", Ref("materials")), opt("name", Text)],
+};
+static MAPPING_ITEM: Kind = Obj(&MAPPING);
+const MAPPINGS: Object = Object { name: "mappings", fields: &[exp("mappings", list(&MAPPING_ITEM))] };
+const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible", Bool)] };
+
+/// Name, extended object, properties. A name with no line for an object is not allowed there.
+static EXTENSIONS: &[(&str, &str, &Object)] = &[
+    ("EXT_texture_webp", "texture", &WEBP),
+    ("KHR_animation_pointer", "channel.target", &ANIMATION_POINTER),
+    ("KHR_lights_punctual", "root", &LIGHTS),
+    ("KHR_lights_punctual", "node", &NODE_LIGHT),
+    ("KHR_materials_anisotropy", "material", &ANISOTROPY),
+    ("KHR_materials_clearcoat", "material", &CLEARCOAT),
+    ("KHR_materials_dispersion", "material", &DISPERSION),
+    ("KHR_materials_emissive_strength", "material", &EMISSIVE_STRENGTH),
+    ("KHR_materials_ior", "material", &IOR),
+    ("KHR_materials_iridescence", "material", &IRIDESCENCE),
+    ("KHR_materials_pbrSpecularGlossiness", "material", &SPECULAR_GLOSSINESS),
+    ("KHR_materials_sheen", "material", &SHEEN),
+    ("KHR_materials_specular", "material", &SPECULAR),
+    ("KHR_materials_transmission", "material", &TRANSMISSION),
+    ("KHR_materials_unlit", "material", &NOTHING),
+    ("KHR_materials_variants", "root", &VARIANTS),
+    ("KHR_materials_variants", "primitive", &MAPPINGS),
+    ("KHR_materials_volume", "material", &VOLUME),
+    ("KHR_mesh_quantization", "", &NOTHING),
+    ("KHR_node_visibility", "node", &VISIBILITY),
+    ("KHR_texture_transform", "textureInfo", &TEXTURE_TRANSFORM),
+];
+
+/// Holds a document against the tables and makes it fit them.
+pub(super) fn check(root: &mut Value, report: &mut Report) {
+    let lengths = Lengths::of(root);
+    let used = root
+        .get("extensionsUsed")
+        .and_then(Value::as_array)
+        .map(|list| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+        .unwrap_or_default();
+    let Some(map) = root.as_object_mut() else {
+        report.error(At::ROOT, format!("the document is {} and not an object; export it again", type_of(root)));
+        return;
+    };
+    Walk { lengths, used, report }.object(map, &ROOT, &At::ROOT, false);
+}
+
+/// How long the arrays are that indices refer to.
+struct Lengths(Vec<(&'static str, usize)>);
+
+impl Lengths {
+    fn of(root: &Value) -> Self {
+        let len = |value: Option<&Value>| value.and_then(Value::as_array).map_or(0, Vec::len);
+        let mut lengths: Vec<(&'static str, usize)> =
+            ROOT.fields.iter().map(|field| (field.0, len(root.get(field.0)))).collect();
+        lengths.push(("lights", len(root.pointer("/extensions/KHR_lights_punctual/lights"))));
+        lengths.push(("variants", len(root.pointer("/extensions/KHR_materials_variants/variants"))));
+        Self(lengths)
+    }
+
+    fn get(&self, name: &str) -> usize {
+        self.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, len)| *len)
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A non-negative integer, also one written as 2.0 or 2e0.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn integer(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let x = value.as_f64()?;
+        (x >= 0.0 && x <= 9e15 && x.fract() == 0.0).then_some(x as u64)
+    })
+}
+
+struct Walk<'a> {
+    lengths: Lengths,
+    used: HashSet<String>,
+    report: &'a mut Report,
+}
+
+impl Walk<'_> {
+    /// `spare`: nothing that is shown depends on this object, so no error in it matters.
+    fn object(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>, spare: bool) {
+        for Field(name, need, kind) in object.fields {
+            let spare = spare || (object.name == "root" && matches!(*name, "animations" | "skins"));
+            let Some(value) = map.get_mut(*name) else {
+                match need {
+                    Optional | Vital => {}
+                    Expected => self.report.repair(at, format!("'{name}' is missing; the object is ignored")),
+                    Required if spare => self.report.repair(at, format!("'{name}' is missing; ignored")),
+                    Required => self.report.error(at, format!("'{name}' is missing; export the file again")),
+                }
+                continue;
+            };
+            let place = at.key(name);
+            let Err(problem) = self.value(value, kind, &place, spare) else { continue };
+            // An empty list is never meant otherwise than as none.
+            let empty = matches!(value, Value::Array(list) if list.is_empty());
+            if spare || empty || matches!(need, Optional | Expected) {
+                self.report.repair(place, format!("{problem}; ignored"));
+                map.shift_remove(*name);
+            } else {
+                self.report.error(place, format!("{problem}; export the file again"));
+            }
+        }
+        self.extensions(map, object, at);
+    }
+
+    fn extensions(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>) {
+        let Some(value) = map.get_mut("extensions") else { return };
+        let place = at.key("extensions");
+        let Some(extensions) = value.as_object_mut() else {
+            self.report.repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+            map.shift_remove("extensions");
+            return;
+        };
+        extensions.retain(|name, value| {
+            let place = place.key(name);
+            let known = EXTENSIONS.iter().any(|(known, ..)| known == name);
+            if !self.used.contains(name) {
+                self.report.repair(place, "the extension is not listed in extensionsUsed; read all the same");
+            }
+            let Some(properties) = value.as_object_mut() else {
+                self.report.repair(place, format!("{} where an object belongs; ignored", type_of(value)));
+                return false;
+            };
+            match EXTENSIONS.iter().find(|(known, parent, _)| known == name && *parent == object.name) {
+                Some((.., extension)) => self.object(properties, extension, &place, true),
+                None if known => {
+                    self.report.repair(place, "the extension does not belong to this kind of object; ignored");
+                    return false;
+                }
+                None => {}
+            }
+            true
+        });
+    }
+
+    fn value(&mut self, value: &mut Value, kind: &Kind, at: &At<'_>, spare: bool) -> Result<(), String> {
+        let wrong = |value: &Value, what: &str| Err(format!("{} where {what} belongs", type_of(value)));
+        match kind {
+            Text if value.is_string() => Ok(()),
+            Text => wrong(value, "text"),
+            Bool if value.is_boolean() => Ok(()),
+            Bool => wrong(value, "a boolean"),
+            Version => match value.as_str() {
+                Some(text) if version(text).is_some() => Ok(()),
+                Some(text) => Err(format!("'{text}' is not a version such as 2.0")),
+                None => wrong(value, "text"),
+            },
+            Pointer => match value.as_str() {
+                Some(text) if pointer(text) => Ok(()),
+                Some(text) => Err(format!("'{text}' is not a JSON pointer")),
+                None => wrong(value, "text"),
+            },
+            Int { min, max } => match integer(value) {
+                Some(x) if (*min..=*max).contains(&x) => {
+                    *value = x.into();
+                    Ok(())
+                }
+                Some(x) => Err(format!("{x} is not within {min} to {max}")),
+                None if value.is_number() => Err(format!("{value} is not an integer of at least {min}")),
+                None => wrong(value, "an integer"),
+            },
+            IntOf(known) => match integer(value) {
+                Some(x) => {
+                    *value = x.into();
+                    if !known.contains(&x) {
+                        self.report.unsupported(at, format!("{x} is not a known value"));
+                    }
+                    Ok(())
+                }
+                None => wrong(value, "a known integer"),
+            },
+            TextOf(known) => match value.as_str() {
+                Some(text) => {
+                    if !known.contains(&text) {
+                        self.report.unsupported(at, format!("'{}' is not a known value", one_line(text)));
+                    }
+                    Ok(())
+                }
+                None => wrong(value, "text"),
+            },
+            Num { min, max, above } => match value.as_f64() {
+                Some(x) if x >= *min && x <= *max && !(*above && x <= *min) => Ok(()),
+                Some(x) if *above && x <= *min => Err(format!("{x} is not above {min}")),
+                Some(x) => {
+                    let near = x.clamp(*min, *max);
+                    self.report.repair(at, format!("{x} is not within {min} to {max}; {near} is used"));
+                    *value = near.into();
+                    Ok(())
+                }
+                None => wrong(value, "a number"),
+            },
+            Ref(collection) => match integer(value) {
+                Some(x) if usize::try_from(x).is_ok_and(|x| x < self.lengths.get(collection)) => {
+                    *value = x.into();
+                    Ok(())
+                }
+                Some(x) => Err(format!("there is no element {x} in {collection}")),
+                None => wrong(value, &format!("an index of {collection}")),
+            },
+            Obj(object) => match value.as_object_mut() {
+                Some(map) => {
+                    self.object(map, object, at, spare);
+                    Ok(())
+                }
+                None => wrong(value, "an object"),
+            },
+            List { item, min, max, unique } => match value.as_array_mut() {
+                Some(list) => self.list(list, (item, *min, *max, *unique), at, spare),
+                None => wrong(value, "an array"),
+            },
+            Attributes => match value.as_object_mut() {
+                Some(map) => {
+                    self.attributes(map, at);
+                    Ok(())
+                }
+                None => wrong(value, "an object"),
+            },
+        }
+    }
+
+    fn list(
+        &mut self,
+        list: &mut Vec<Value>,
+        (item, min, max, unique): (&Kind, usize, usize, bool),
+        at: &At<'_>,
+        spare: bool,
+    ) -> Result<(), String> {
+        if list.is_empty() && min > 0 {
+            return Err("an empty array".into());
+        }
+        if !(min..=max).contains(&list.len()) {
+            return Err(format!("an array of {} elements", list.len()));
+        }
+        let mut index = 0;
+        let mut seen = HashSet::new();
+        let mut failed = Ok(());
+        list.retain_mut(|value| {
+            let place = at.index(index);
+            index += 1;
+            match (self.value(value, item, &place, spare), item) {
+                (Ok(()), _) => {}
+                // Indices into a list must stay what they are, so a wrong object leaves an empty one in its place.
+                (Err(problem), Obj(_) | Attributes) => {
+                    self.report.repair(place, format!("{problem}; ignored"));
+                    *value = Value::Object(Map::new());
+                }
+                (Err(problem), Ref(_) | Text) => {
+                    self.report.repair(place, format!("{problem}; ignored"));
+                    return false;
+                }
+                (Err(problem), _) => {
+                    failed = Err(problem);
+                    return true;
+                }
+            }
+            if unique && !seen.insert(value.to_string()) {
+                self.report.repair(place, "the same element again; ignored");
+                return false;
+            }
+            true
+        });
+        failed
+    }
+
+    fn attributes(&mut self, map: &mut Map<String, Value>, at: &At<'_>) {
+        if map.is_empty() {
+            self.report.repair(at, "an empty object; ignored");
+        }
+        map.retain(|name, value| {
+            let place = at.key(name);
+            match self.value(value, &Ref("accessors"), &place, false) {
+                Ok(()) => true,
+                Err(problem) if name == "POSITION" => {
+                    self.report.error(place, format!("{problem}; export the file again"));
+                    false
+                }
+                Err(problem) => {
+                    self.report.repair(place, format!("{problem}; ignored"));
+                    false
+                }
+            }
+        });
+    }
+}
+
+/// Major and minor of a version such as 2.0.
+pub(super) fn version(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once('.')?;
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten();
+    Some((digits(major)?, digits(minor)?))
+}
+
+fn pointer(text: &str) -> bool {
+    (text.is_empty() || text.starts_with('/'))
+        && text.split('~').skip(1).all(|rest| rest.starts_with('0') || rest.starts_with('1'))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn checked(mut value: Value) -> (Value, Report) {
+        let mut report = Report::default();
+        check(&mut value, &mut report);
+        (value, report)
+    }
+
+    #[test]
+    fn what_is_right_stays_and_leaves_no_note() {
+        let value =
+            json!({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "a"}]});
+        let (after, report) = checked(value.clone());
+        assert_eq!(after, value);
+        assert!(report.first_error().is_none() && report.into_notes().is_empty());
+    }
+
+    #[test]
+    fn optional_properties_are_removed_and_numbers_clamped() {
+        let (after, report) = checked(json!({
+            "asset": {"version": "2.0"},
+            "scene": 3,
+            "materials": [{"doubleSided": 1, "pbrMetallicRoughness": {"metallicFactor": 1.5, "roughnessFactor": "x"}}],
+        }));
+        assert_eq!(
+            after,
+            json!({"asset": {"version": "2.0"}, "materials": [{"pbrMetallicRoughness": {"metallicFactor": 1.0}}]})
+        );
+        assert!(report.first_error().is_none());
+        let places: Vec<_> = report.into_notes().into_iter().map(|note| note.place).collect();
+        assert_eq!(
+            places,
+            [
+                "/materials/0/pbrMetallicRoughness/metallicFactor",
+                "/materials/0/pbrMetallicRoughness/roughnessFactor",
+                "/materials/0/doubleSided",
+                "/scene"
+            ]
+        );
+    }
+
+    #[test]
+    fn integers_written_as_floats_become_integers() {
+        let (after, report) = checked(json!({"asset": {"version": "2.0"}, "scene": 0.0, "scenes": [{}]}));
+        assert_eq!(after["scene"], json!(0));
+        assert!(report.into_notes().is_empty());
+    }
+
+    #[test]
+    fn what_is_required_is_an_error() {
+        let (_, report) = checked(json!({"asset": {}, "bufferViews": [{"byteLength": -1}]}));
+        let (place, _, more) = report.first_error().unwrap();
+        assert_eq!((place, more), ("/asset", 2));
+    }
+}

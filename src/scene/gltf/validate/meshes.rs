@@ -1,0 +1,298 @@
+//! Rules on meshes (glTF 2.0 section 3.7.2).
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::{
+    super::{
+        accessor::{Accessor, Component, Shape},
+        json::{entries, extension, index, items},
+        report::{At, Report},
+    },
+    Input, data,
+};
+
+/// What is already known about accessors, so that many primitives may share them at no cost.
+#[derive(Default)]
+struct Seen(HashMap<(usize, &'static str), Option<String>>);
+
+/// A semantic's name without its number, and the number.
+fn split(name: &str) -> Option<(&'static str, Option<u32>)> {
+    for plain in ["POSITION", "NORMAL", "TANGENT"] {
+        if name == plain {
+            return Some((plain, None));
+        }
+    }
+    for indexed in ["TEXCOORD", "COLOR", "JOINTS", "WEIGHTS"] {
+        if let Some(digits) = name.strip_prefix(indexed).and_then(|rest| rest.strip_prefix('_')) {
+            let plain = digits == "0" || !digits.starts_with('0');
+            if !plain || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            return Some((indexed, Some(digits.parse().ok()?)));
+        }
+    }
+    None
+}
+
+/// The formats of section 3.7.2.1 and, if it is used, of KHR_mesh_quantization.
+pub(in super::super) fn format_allowed(semantic: &str, accessor: &Accessor, quantized: bool, target: bool) -> bool {
+    use Component::{F32, I8, I16, U8, U16};
+    let (component, normalized) = (accessor.component, accessor.normalized);
+    let float = component == F32 && !normalized;
+    let unorm = matches!(component, U8 | U16) && normalized;
+    let signed = matches!(component, I8 | I16);
+    let small = quantized && (signed || matches!(component, U8 | U16));
+    match (semantic, accessor.shape) {
+        ("POSITION", Shape::Vec3) => float || small,
+        ("NORMAL", Shape::Vec3) => float || quantized && signed && normalized,
+        ("TANGENT", Shape::Vec4) if !target => float || quantized && signed && normalized,
+        ("TANGENT", Shape::Vec3) if target => float || quantized && signed && normalized,
+        ("TEXCOORD", Shape::Vec2) => float || unorm || small || target && quantized && signed,
+        ("COLOR", Shape::Vec3 | Shape::Vec4) => float || unorm || target && signed && normalized,
+        ("JOINTS", Shape::Vec4) => matches!(component, U8 | U16) && !normalized,
+        ("WEIGHTS", Shape::Vec4) => float || unorm,
+        _ => false,
+    }
+}
+
+pub(super) fn check(input: &Input<'_>, report: &mut Report) {
+    let quantized = items(input.root, "extensionsUsed").iter().any(|name| name == "KHR_mesh_quantization");
+    let mut seen = Seen::default();
+    let at = At::ROOT;
+    let at = at.key("meshes");
+    for (m, mesh) in items(input.root, "meshes").iter().enumerate() {
+        let at = at.index(m);
+        let primitives = items(mesh, "primitives");
+        let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
+        let primitives_at = at.key("primitives");
+        for (p, primitive) in primitives.iter().enumerate() {
+            let at = primitives_at.index(p);
+            if items(primitive, "targets").len() != targets {
+                report.repair(at.key("targets"), "not as many morph targets as the mesh's first primitive has");
+            }
+            Primitive { input, value: primitive, quantized, at }.check(&mut seen, report);
+        }
+        if mesh.get("weights").is_some() && items(mesh, "weights").len() != targets {
+            report.repair(at.key("weights"), format!("not as many weights as the {targets} morph targets; ignored"));
+        }
+    }
+}
+
+struct Primitive<'a> {
+    input: &'a Input<'a>,
+    value: &'a Value,
+    quantized: bool,
+    at: At<'a>,
+}
+
+impl Primitive<'_> {
+    fn check(&self, seen: &mut Seen, report: &mut Report) {
+        let at = self.at.key("attributes");
+        let count = self.attributes(&at, seen, report);
+        self.indices(count, report);
+        self.targets(count, report);
+        self.material(report);
+    }
+
+    /// Returns the number of vertices.
+    fn attributes(&self, at: &At<'_>, seen: &mut Seen, report: &mut Report) -> Option<usize> {
+        let input = self.input;
+        let position = self.value.get("attributes").and_then(|list| index(list, "POSITION"));
+        let count = position.and_then(|position| input.accessor(position)).map(|accessor| accessor.count);
+        let mut numbers: HashMap<&'static str, Vec<u32>> = HashMap::new();
+        let mut views: HashMap<usize, usize> = HashMap::new();
+        for (name, value) in entries(self.value, "attributes") {
+            let at = at.key(name);
+            let Some(number) = value.as_u64().and_then(|x| usize::try_from(x).ok()) else { continue };
+            let Some(accessor) = input.accessor(number) else { continue };
+            let first = *views.entry(accessor.view.unwrap_or(usize::MAX)).or_insert(number);
+            let view = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
+            if first != number && view.is_some_and(|view| view.stride.is_none()) {
+                report.repair(at, "two vertex attributes share a bufferView that has no byteStride; read as packed");
+            }
+            if view.is_some_and(|view| {
+                accessor.offset % 4 != 0 || view.offset % 4 != 0 || input.store.stride(accessor) % 4 != 0
+            }) {
+                report.repair(at, "the attribute is not aligned to 4 bytes; read all the same");
+            }
+            if accessor.component == Component::U32 {
+                report.repair(at, "an attribute of 32-bit integers; ignored");
+            }
+            if count.is_some_and(|count| count != accessor.count) {
+                let (has, want) = (accessor.count, count.unwrap_or(0));
+                report.repair(at, format!("{has} elements for {want} vertices; ignored"));
+            }
+            if name.starts_with('_') {
+                continue;
+            }
+            let Some((semantic, digit)) = split(name) else {
+                report.repair(at, "not the name of a vertex attribute; ignored");
+                continue;
+            };
+            if let Some(digit) = digit {
+                numbers.entry(semantic).or_default().push(digit);
+            }
+            if !format_allowed(semantic, accessor, self.quantized, false) {
+                report.repair(at, "a format that this attribute may not have");
+                continue;
+            }
+            if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
+                report.repair(at, "positions without min and max; they are taken from the data");
+            }
+            let finding = seen.0.entry((number, semantic)).or_insert_with(|| data_rule(input, semantic, accessor));
+            if let Some(finding) = finding {
+                report.repair(at, finding);
+            }
+        }
+        for (semantic, mut list) in numbers.clone() {
+            list.sort_unstable();
+            if list.iter().enumerate().any(|(i, &x)| usize::try_from(x) != Ok(i)) {
+                report.repair(at, format!("the numbers of {semantic} do not count up from 0"));
+            }
+        }
+        let sets = |name: &str| numbers.get(name).map_or(0, Vec::len);
+        if sets("JOINTS") != sets("WEIGHTS") {
+            report.repair(at, "not as many sets of joints as of weights; ignored, skins are not applied");
+        }
+        count
+    }
+
+    fn indices(&self, count: Option<usize>, report: &mut Report) {
+        let Some(accessor) = index(self.value, "indices").and_then(|index| self.input.accessor(index)) else { return };
+        let at = self.at.key("indices");
+        if accessor.shape != Shape::Scalar
+            || !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
+            || accessor.normalized
+        {
+            report.repair(at, "a format that indices may not have");
+            return;
+        }
+        #[allow(clippy::cast_precision_loss)]
+        if let Some(count) = count
+            && let Some(first) = data::first(self.input, accessor, &|element| element.iter().all(|&x| x < count as f64))
+        {
+            report.repair(at, format!("index {first} is beyond the {count} vertices; its triangles are left out"));
+        }
+        let restart = match accessor.component {
+            Component::U8 => 255.0,
+            Component::U16 => 65535.0,
+            _ => 4_294_967_295.0,
+        };
+        if let Some(first) = data::first(self.input, accessor, &|element| element.first() != Some(&restart))
+            && count.is_some()
+        {
+            report.error(
+                at,
+                format!("index {first} is {restart}, which glTF forbids (primitive restart); export without strips"),
+            );
+        }
+    }
+
+    fn targets(&self, count: Option<usize>, report: &mut Report) {
+        let at = self.at.key("targets");
+        for (t, target) in items(self.value, "targets").iter().enumerate() {
+            let at = at.index(t);
+            for (name, value) in target.as_object().into_iter().flatten() {
+                let at = at.key(name);
+                let Some(accessor) =
+                    value.as_u64().and_then(|x| usize::try_from(x).ok()).and_then(|index| self.input.accessor(index))
+                else {
+                    continue;
+                };
+                if count.is_some_and(|count| count != accessor.count) {
+                    report.repair(at, "not as many elements as the primitive has vertices; ignored");
+                }
+                if self.value.get("attributes").is_none_or(|base| base.get(name).is_none()) {
+                    report.repair(at, "the primitive has no such attribute; ignored");
+                }
+                if name.starts_with('_') {
+                    continue;
+                }
+                let Some((semantic, _)) = split(name) else {
+                    report.repair(at, "not the name of a vertex attribute; ignored");
+                    continue;
+                };
+                if !format_allowed(semantic, accessor, self.quantized, true) {
+                    report.repair(at, "a format that this attribute may not have; ignored");
+                }
+                if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
+                    report.repair(at, "positions without min and max; they are taken from the data");
+                }
+            }
+        }
+    }
+
+    /// The textures of the material need texture coordinates, and some of them tangents.
+    fn material(&self, report: &mut Report) {
+        let materials = items(self.input.root, "materials");
+        let Some(material) = index(self.value, "material").and_then(|index| materials.get(index)) else { return };
+        let attribute = |name: &str| self.value.get("attributes").is_some_and(|list| list.get(name).is_some());
+        let at = self.at.key("material");
+        let mut wanted = HashSet::new();
+        texture_coordinates(material, &mut wanted, 0);
+        let mut wanted: Vec<usize> = wanted.into_iter().collect();
+        wanted.sort_unstable();
+        for set in wanted {
+            if !attribute(&format!("TEXCOORD_{set}")) {
+                report.repair(at, format!("the material needs TEXCOORD_{set}, which is absent; 0, 0 is used"));
+            }
+        }
+        let clearcoat = extension(material, "KHR_materials_clearcoat");
+        let needs = extension(material, "KHR_materials_anisotropy").is_some()
+            || clearcoat.is_some_and(|clearcoat| clearcoat.get("clearcoatNormalTexture").is_some());
+        if needs && !attribute("TANGENT") && material.get("normalTexture").is_none() {
+            report.repair(at, "the material needs tangents, which are absent; that part of it is not shown");
+        }
+    }
+}
+
+/// Collects the sets of texture coordinates that a material asks for, wherever a texture stands in it.
+fn texture_coordinates(value: &Value, wanted: &mut HashSet<usize>, depth: usize) {
+    // Textures stand at most five levels down: extensions, the name, the texture, and its own extensions.
+    if depth > 6 {
+        return;
+    }
+    let Some(map) = value.as_object() else { return };
+    for (name, value) in map {
+        if name == "extras" {
+            continue;
+        }
+        if name.ends_with("Texture") && value.get("index").is_some() {
+            let moved = extension(value, "KHR_texture_transform").and_then(|transform| index(transform, "texCoord"));
+            wanted.insert(moved.or_else(|| index(value, "texCoord")).unwrap_or(0));
+            // The Khronos validator wants both sets; the renderer needs only that of the extension.
+            if moved.is_some() {
+                wanted.insert(index(value, "texCoord").unwrap_or(0));
+            }
+        } else {
+            texture_coordinates(value, wanted, depth + 1);
+        }
+    }
+}
+
+/// What is wrong with the numbers of an attribute.
+fn data_rule(input: &Input<'_>, semantic: &str, accessor: &Accessor) -> Option<String> {
+    let scale = data::scale(accessor);
+    match semantic {
+        "NORMAL" => data::unit(input, accessor, 3)
+            .map(|index| format!("normal {index} is not of unit length; such normals are normalized")),
+        "TANGENT" => data::unit(input, accessor, 3)
+            .map(|index| format!("tangent {index} is not of unit length; such tangents are normalized"))
+            .or_else(|| {
+                data::first(input, accessor, &|element| element.get(3).is_some_and(|w| (w * scale).abs() == 1.0))
+                    .map(|index| format!("tangent {index} has a sign that is neither 1 nor -1; its sign is taken"))
+            }),
+        "COLOR" if accessor.component == Component::F32 => {
+            data::first(input, accessor, &|element| element.iter().all(|x| (0.0..=1.0).contains(x)))
+                .map(|index| format!("colour {index} is not within 0 to 1; clamped"))
+        }
+        "WEIGHTS" => data::first(input, accessor, &|element| {
+            let sum: f64 = element.iter().sum::<f64>() * scale;
+            element.iter().all(|x| *x >= 0.0) && (sum == 0.0 || (sum - 1.0).abs() <= 0.01 || sum < 1.0)
+        })
+        .map(|index| format!("the weights of vertex {index} are negative or add up to more than 1; ignored")),
+        _ => None,
+    }
+}
