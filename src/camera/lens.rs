@@ -205,8 +205,69 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, LensError>
     }
 }
 
+/// What a lens can be set to.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct LensSpec {
+    /// Least and greatest focal length (m); the same for a prime lens.
+    pub focal_range: [f64; 2],
+    /// Least and greatest f-number.
+    pub f_stop_range: [f64; 2],
+    /// The nearest focus (m) from the image plane, as makers state it; at least four focal lengths.
+    pub nearest_focus: f64,
+    /// The part of the light that the glass lets through, above 0 and at most 1.
+    pub transmission: f64,
+    /// The iris.
+    pub iris: Iris,
+}
+
+impl Default for LensSpec {
+    /// A 50 mm f/1.4 to f/22 that focuses from 0.45 m, loss-free, with a round iris.
+    fn default() -> Self {
+        Self {
+            focal_range: [0.05, 0.05],
+            f_stop_range: [1.4, 22.0],
+            nearest_focus: 0.45,
+            transmission: 1.0,
+            iris: Iris::default(),
+        }
+    }
+}
+
+impl LensSpec {
+    /// This lens if its numbers are possible.
+    ///
+    /// # Errors
+    /// A focal length, f-number or transmission that no lens has; a range that falls; a nearest focus at which the
+    /// longest focal length forms no image.
+    pub fn checked(self) -> Result<Self, LensError> {
+        let [shortest, longest] = self.focal_range;
+        let [widest, narrowest] = self.f_stop_range;
+        ThinLens::new(shortest, widest)?;
+        let lens = ThinLens::new(longest, narrowest)?.with_transmission(self.transmission)?;
+        lens.focus_from_image_plane(self.nearest_focus)?;
+        for (what, [least, most]) in [("the focal range", self.focal_range), ("the aperture range", self.f_stop_range)]
+        {
+            if least > most {
+                return Err(LensError::Value { what, value: least, allowed: "not above the range's other end" });
+            }
+        }
+        Ok(self)
+    }
+
+    /// The lens as set: focal length (m) and f-number are moved into its ranges.
+    ///
+    /// # Errors
+    /// As `checked`, and numbers that are not numbers.
+    pub fn set(self, focal_length: f64, f_stop: f64) -> Result<ThinLens, LensError> {
+        let spec = self.checked()?;
+        let focal_length = focal_length.clamp(spec.focal_range[0], spec.focal_range[1]);
+        let f_stop = f_stop.clamp(spec.f_stop_range[0], spec.f_stop_range[1]);
+        ThinLens::new(focal_length, f_stop)?.with_transmission(spec.transmission)
+    }
+}
+
 /// The iris: the shape of the aperture.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Iris {
     /// Blades; fewer than 3 is a circle.
     pub blades: u32,
@@ -314,6 +375,17 @@ mod tests {
         near(hexagon.relative_area(), 3.0 * 3.0_f64.sqrt() / (2.0 * PI), 1e-4);
         near(Iris { curvature: 1.0, ..hexagon }.relative_area(), 1.0, 1e-12);
         near(Iris::default().edge(1.0), 1.0, 0.0);
+    }
+
+    #[test]
+    fn specifications() {
+        let zoom = LensSpec { focal_range: [0.024, 0.07], f_stop_range: [2.8, 22.0], ..LensSpec::default() };
+        let set = zoom.set(0.2, 1.0).unwrap();
+        assert_eq!((set.focal_length(), set.f_stop()), (0.07, 2.8));
+        assert!(matches!(zoom.set(f64::NAN, 4.0), Err(LensError::FocalLength(_))));
+        assert!(matches!(LensSpec { nearest_focus: 0.2, ..zoom }.checked(), Err(LensError::FocusTooNear { .. })));
+        assert!(matches!(LensSpec { focal_range: [0.07, 0.024], ..zoom }.checked(), Err(LensError::Value { .. })));
+        assert!(matches!(LensSpec { f_stop_range: [0.0, 4.0], ..zoom }.checked(), Err(LensError::FStop(_))));
     }
 
     #[test]

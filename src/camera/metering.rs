@@ -1,7 +1,9 @@
 //! Metering and exposure automation: what a meter reads from a picture in nits, an exposure that follows it over time,
 //! and the dials that reach it.
 
+use super::body::Body;
 use super::exposure::{Exposure, ExposureError};
+use super::lens::LensSpec;
 use crate::photometry::{Ev100, Nit};
 
 /// Why a meter or an automatic has no answer. Each message says what would help.
@@ -286,7 +288,7 @@ impl AutoExposure {
     /// An empty histogram, or settings that are out of range.
     pub fn target(&self, histogram: &EvHistogram) -> Result<Exposure, MeterError> {
         let [least, most] = self.range;
-        if !(least.0 <= most.0) {
+        if least.0.is_nan() || most.0.is_nan() || least.0 > most.0 {
             let what = "the least automatic EV";
             return Err(MeterError::Setting { what, value: least.0, allowed: "at most the greatest" });
         }
@@ -348,6 +350,15 @@ pub struct DialRanges {
     pub shutter_s: [f64; 2],
     /// ISO speeds.
     pub iso: [f64; 2],
+}
+
+impl DialRanges {
+    /// The ranges of a body with a lens; those of the aperture in T-numbers.
+    #[must_use]
+    pub fn of(body: &Body, lens: &LensSpec) -> Self {
+        let f_stop = lens.f_stop_range.map(|n| n / lens.transmission.sqrt());
+        Self { f_stop, shutter_s: body.shutter_range, iso: body.iso_range }
+    }
 }
 
 /// Who turns which dial.
@@ -581,6 +592,8 @@ mod tests {
     #[test]
     fn each_mode_turns_its_dials() {
         let ranges = DialRanges { f_stop: [1.4, 22.0], shutter_s: [1.0 / 8000.0, 30.0], iso: [100.0, 12_800.0] };
+        let full_frame = DialRanges::of(&Body::default(), &LensSpec::default());
+        assert_eq!((full_frame.f_stop, full_frame.iso), ([1.4, 22.0], [50.0, 102_400.0]));
         let hand = Dials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
         let solve = |mode: ExposureMode, ev: f64, auto_iso| {
             mode.solve(hand, Exposure::from_ev100(Ev100(ev)).unwrap(), ranges, auto_iso).unwrap()

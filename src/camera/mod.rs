@@ -9,6 +9,6 @@ pub mod tonemap;
 
 pub use body::{Body, GateFit, SensorSize};
 pub use exposure::{Exposure, ExposureError};
-pub use lens::{Iris, LensError, ThinLens};
-pub use metering::{AutoExposure, Dials, ExposureMode, MeterMode};
+pub use lens::{Iris, LensError, LensSpec, ThinLens};
+pub use metering::{AutoExposure, DialRanges, Dials, ExposureMode, MeterMode};
 pub use tonemap::ToneMapper;
