@@ -358,6 +358,15 @@ mod tests {
         }
     }
 
+    /// What a half float can hold of a 100 klx sun's disk, 1.4702e9 nit, at sunny 16.
+    #[test]
+    fn the_sun_disk_just_fits_a_half_float() {
+        let disk = 1.4702e9;
+        near(disk * Exposure::default().multiplier(), 47_857.0, 2.0);
+        let fits = |ev| disk * Exposure::from_ev100(Ev100(ev)).unwrap().multiplier() < 65_504.0;
+        assert!(fits(14.2) && !fits(14.15));
+    }
+
     #[test]
     fn serde_refuses_what_the_constructor_refuses() {
         let e: Exposure = serde_json::from_str("12.5").unwrap();

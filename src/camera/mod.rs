@@ -1,6 +1,14 @@
-//! The physical camera: body, exposure, field of view. Pure: no GPU, no I/O.
+//! The physical camera: body, lens, exposure, metering, focus, effects, tone mapping. Pure: no GPU, no I/O.
+pub mod body;
+pub mod effects;
 pub mod exposure;
+pub mod focus;
+pub mod lens;
+pub mod metering;
 pub mod tonemap;
 
+pub use body::{Body, GateFit, SensorSize};
 pub use exposure::{Exposure, ExposureError};
+pub use lens::{Iris, LensError, LensSpec, ThinLens};
+pub use metering::{AutoExposure, DialRanges, Dials, ExposureMode, MeterMode};
 pub use tonemap::ToneMapper;

@@ -199,7 +199,7 @@ pub fn planckian(temperature: Kelvin) -> Result<Chromaticity, ColorError> {
 
 /// Chromaticity of a phase of daylight (CIE D series), 4000 to 25 000 K.
 ///
-/// CIE 15:2004, section 3.1, equations 3.2 to 3.4. D65 is 6504 K here, since c2 was revised after its definition.
+/// CIE 15:2004, section 3.1. D65 is 6504 K here, since c2 was revised after its definition.
 ///
 /// # Errors
 /// A temperature outside of `DAYLIGHT_LIMITS` or not a number.
@@ -229,7 +229,7 @@ fn locus_normal(t: f64) -> Result<DVec2, ColorError> {
 /// Chromaticity of a black body with a tint: `duv` is the offset perpendicular to the locus in CIE 1960 uv, at most
 /// `DUV_LIMIT`; positive is greener, negative more magenta.
 ///
-/// ANSI C78.377-2017, annex; Ohno, "Practical use and calculation of CCT and Duv", Leukos 10 (2014), section 2.
+/// ANSI C78.377-2017, annex; Ohno, "Practical use and calculation of CCT and Duv", Leukos 10 (2014).
 ///
 /// # Errors
 /// A temperature outside of `KELVIN_LIMITS`, or a tint outside of `DUV_LIMIT`, or not numbers.
@@ -360,7 +360,7 @@ pub enum WhiteBalance {
     Neutral,
     /// Incandescent lamps: a black body of 3000 K.
     Incandescent,
-    /// Cool white fluorescent lamps: CIE illuminant F2, 4230 K (CIE 15:2004, table T.7).
+    /// Cool white fluorescent lamps: CIE illuminant F2, 4230 K (CIE 15:2004).
     Fluorescent,
     /// Direct sunlight: the daylight locus at 5200 K.
     Daylight,
@@ -472,7 +472,7 @@ mod tests {
         ] {
             near_xy(planckian(Kelvin(t)).unwrap(), x, y, 6e-5);
         }
-        // CIE illuminant A is a black body of 2856 K: 0.44758, 0.40745 (CIE 15:2004, table T.3).
+        // CIE illuminant A is a black body of 2856 K: 0.44758, 0.40745 (CIE 15:2004).
         near_xy(planckian(Kelvin(2855.5)).unwrap(), 0.44758, 0.40745, 2e-5);
         near_xy(planckian(Kelvin(1e6)).unwrap(), 0.240_134, 0.234_419, 1e-6);
     }
@@ -517,7 +517,7 @@ mod tests {
         let (cct, duv) = correlated_temperature(D65).unwrap();
         assert!((cct.0 - 6504.0).abs() < 3.0, "{cct}");
         assert!((duv - 0.0032).abs() < 1e-4, "{duv}");
-        // D50 and D75 (CIE 15:2004, table T.3); both halves of the locus meet at 7000 K.
+        // D50 and D75 (CIE 15:2004); both halves of the locus meet at 7000 K.
         near_xy(daylight(Kelvin(5003.0)).unwrap(), 0.3457, 0.3585, 1e-4);
         near_xy(daylight(Kelvin(7504.0)).unwrap(), 0.2990, 0.3149, 1e-4);
         let (a, b) = (daylight(Kelvin(7000.0)).unwrap(), daylight(Kelvin(7000.001)).unwrap());

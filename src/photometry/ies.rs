@@ -136,7 +136,7 @@ impl std::fmt::Display for PhotometricType {
     }
 }
 
-/// What the listed horizontal angles stand for (LM-63-2002, section 5.13).
+/// What the listed horizontal angles stand for (LM-63-2002, horizontal angles).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
     /// One plane: the same for every horizontal angle.
@@ -331,7 +331,7 @@ fn decode(bytes: &[u8]) -> String {
 impl IesProfile {
     /// Parses the bytes of a file. UTF-8 and Latin-1 are both taken, as are all line ends.
     ///
-    /// LM-63-2002, sections 5 and 6. Candela are `value * multiplier * ballast factor`, in editions up to 1995 also
+    /// LM-63-2002. Candela are `value * multiplier * ballast factor`, in editions up to 1995 also
     /// times the ballast-lamp factor, whose field is "future use" in 2002 and the file's type in 2019.
     ///
     /// # Errors
@@ -540,7 +540,7 @@ impl IesProfile {
     /// Intensity at angles in degrees in the file's coordinates: bilinear between the listed angles, by the file's
     /// symmetry, 0 outside of its vertical range. Any horizontal angle is taken; NaN gives 0.
     ///
-    /// LM-63-2002, section 5.13 for the symmetries.
+    /// LM-63-2002, horizontal angles, for the symmetries.
     #[must_use]
     pub fn candela(&self, vertical: f64, horizontal: f64) -> Candela {
         let (Some((h0, h1, h)), Some((v0, v1, v))) =
@@ -590,7 +590,7 @@ impl IesProfile {
     /// Intensity towards a direction in the light's space (see the module); it need not have unit length. 0 for a
     /// zero or non-finite direction.
     ///
-    /// LM-75-01, sections 3 and 4: types A, B and C.
+    /// LM-75-01: the coordinates of types A, B and C.
     #[must_use]
     pub fn candela_towards(&self, direction: DVec3) -> Candela {
         let Some(d) = direction.try_normalize() else { return Candela(0.0) };
@@ -689,7 +689,7 @@ fn header(head: &str, notes: &mut Vec<String>) -> (IesVersion, Vec<(String, Stri
     (version.unwrap_or(IesVersion::Lm63_1986), keywords, labels)
 }
 
-/// What a list of horizontal angles stands for: LM-63-2002, section 5.13.
+/// What a list of horizontal angles stands for: LM-63-2002, horizontal angles.
 fn symmetry(kind: PhotometricType, horizontal: &[f64], line: usize) -> Result<Symmetry, IesError> {
     let (first, last) = (horizontal.first().copied().unwrap_or(0.0), horizontal.last().copied().unwrap_or(0.0));
     let refused = Err(IesError::Symmetry { line, first, last, kind });

@@ -132,10 +132,25 @@ impl std::fmt::Display for LightStrength {
 }
 
 /// A spot's cone by its half angles in radians, `0 <= inner <= outer <= pi`, `outer > 0`.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "ConeAngles")]
 pub struct Cone {
     inner: f64,
     outer: f64,
+}
+
+/// A cone as it is read, before it is known to be possible.
+#[derive(serde::Deserialize)]
+struct ConeAngles {
+    inner: f64,
+    outer: f64,
+}
+
+impl TryFrom<ConeAngles> for Cone {
+    type Error = LightError;
+    fn try_from(angles: ConeAngles) -> Result<Self, LightError> {
+        Self::new(angles.inner, angles.outer)
+    }
 }
 
 impl Cone {
@@ -246,7 +261,7 @@ impl Sides {
 }
 
 /// What shines, and its shape. Surfaces are Lambertian: the same luminance in all directions.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case", tag = "shape")]
 pub enum Emitter {
     /// A point: the same intensity everywhere.
@@ -754,6 +769,17 @@ mod tests {
             let seen = flux_per_candela_of(|t| if t < half { t.cos() } else { 0.0 }, 200_000);
             near(light.nits().unwrap().0 * seen.0, light.lux(distance).0, 1e-4);
         }
+    }
+
+    #[test]
+    fn serde_round_trips_and_refuses() {
+        let emitter = soft(10.0, 20.0);
+        let text = serde_json::to_string(&emitter).unwrap();
+        assert_eq!(serde_json::from_str::<Emitter>(&text).unwrap(), emitter);
+        assert!(serde_json::from_str::<Cone>(r#"{"inner":0.5,"outer":0.4}"#).is_err());
+        let strength = LightStrength::Lumens(Lumen(800.0));
+        assert_eq!(serde_json::to_string(&strength).unwrap(), r#"{"lumens":800.0}"#);
+        assert_eq!(strength.to_string(), "800 lm");
     }
 
     #[test]

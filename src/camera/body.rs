@@ -1,0 +1,387 @@
+//! The camera body: sensor formats, gate fit, ranges and steps of the dials, shutter timing.
+//!
+//! Lengths are metres, times seconds.
+
+use super::lens::{LensError, positive};
+
+/// The light-sensitive area of a film or sensor, in metres.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SensorSize {
+    /// Width (m).
+    pub width: f64,
+    /// Height (m).
+    pub height: f64,
+}
+
+impl SensorSize {
+    /// From millimetres.
+    ///
+    /// # Errors
+    /// A side that is not finite and above 0.
+    pub fn from_mm(width: f64, height: f64) -> Result<Self, LensError> {
+        let width = positive("the sensor's width in mm", width)? * 1e-3;
+        Ok(Self { width, height: positive("the sensor's height in mm", height)? * 1e-3 })
+    }
+
+    /// Diagonal (m).
+    #[must_use]
+    pub fn diagonal(self) -> f64 {
+        self.width.hypot(self.height)
+    }
+
+    /// Diagonal of the full frame over this one.
+    #[must_use]
+    pub fn crop_factor(self) -> f64 {
+        0.036_f64.hypot(0.024) / self.diagonal()
+    }
+
+    /// The area (m) of the sensor's plane that a picture of `aspect` (width over height) shows.
+    ///
+    /// # Errors
+    /// An aspect that is not finite and above 0.
+    pub fn gate(self, fit: GateFit, aspect: f64) -> Result<Self, LensError> {
+        let aspect = positive("the picture's aspect", aspect)?;
+        let by_width = Self { width: self.width, height: self.width / aspect };
+        let by_height = Self { width: self.height * aspect, height: self.height };
+        let picture_is_wider = aspect > self.width / self.height;
+        Ok(match fit {
+            GateFit::Horizontal => by_width,
+            GateFit::Vertical => by_height,
+            GateFit::Fill => {
+                if picture_is_wider {
+                    by_width
+                } else {
+                    by_height
+                }
+            }
+            GateFit::Overscan => {
+                if picture_is_wider {
+                    by_height
+                } else {
+                    by_width
+                }
+            }
+        })
+    }
+}
+
+/// How a picture is laid on a sensor of another aspect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateFit {
+    /// The picture is filled by the sensor: it crops the sensor in one direction.
+    #[default]
+    Fill,
+    /// The picture is as wide as the sensor.
+    Horizontal,
+    /// The picture is as high as the sensor.
+    Vertical,
+    /// The picture shows all of the sensor, and in one direction what lies beside it.
+    Overscan,
+}
+
+/// A format with its name and where its size is from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SensorPreset {
+    /// The name in files and on the command line.
+    pub name: &'static str,
+    /// Width and height (mm).
+    pub millimetres: [f64; 2],
+    /// Where the size is from.
+    pub source: &'static str,
+}
+
+impl SensorPreset {
+    /// The size in metres.
+    #[must_use]
+    pub const fn size(self) -> SensorSize {
+        SensorSize { width: self.millimetres[0] * 1e-3, height: self.millimetres[1] * 1e-3 }
+    }
+
+    /// The preset of that name; none if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        SENSORS.into_iter().find(|preset| preset.name == name)
+    }
+}
+
+const fn preset(name: &'static str, width: f64, height: f64, source: &'static str) -> SensorPreset {
+    SensorPreset { name, millimetres: [width, height], source }
+}
+
+/// The formats that are offered by name.
+pub const SENSORS: [SensorPreset; 20] = [
+    preset("full-frame", 36.0, 24.0, "ISO 1007:2000, 135 film, nominal frame"),
+    preset("aps-c", 23.5, 15.6, "Sony alpha 6400 specifications"),
+    preset("aps-c-canon", 22.3, 14.9, "Canon EOS 90D specifications, 22.3 x 14.8 to 14.9 mm"),
+    preset("mft", 17.3, 13.0, "Micro Four Thirds standard, effective imaging area"),
+    preset("one-inch", 13.2, 8.8, "Sony RX100 series specifications"),
+    preset("super-35", 24.89, 18.66, "SMPTE ST 59, 35 mm full aperture, 4 perforations"),
+    preset("super-35-3perf", 24.89, 13.87, "ARRI, formats and resolutions overview, Super 35, 3 perforations"),
+    preset("academy-35", 21.95, 16.0, "SMPTE ST 59, 35 mm sound aperture"),
+    preset("super-16", 12.52, 7.41, "SMPTE ST 201, 16 mm type W"),
+    preset("vistavision", 37.72, 24.92, "Paramount VistaVision, 8 perforations camera aperture"),
+    preset("65mm-5perf", 52.48, 23.01, "SMPTE ST 215, 65 mm, 5 perforations"),
+    preset("imax-70mm", 70.41, 52.63, "IMAX 15/70 camera aperture, 2.772 x 2.072 in"),
+    preset("arri-alexa-35", 27.99, 19.22, "ARRI Alexa 35 specifications, open gate"),
+    preset("arri-alexa-lf", 36.70, 25.54, "ARRI Alexa LF specifications, open gate"),
+    preset("arri-alexa-65", 54.12, 25.58, "ARRI Alexa 65 specifications, open gate"),
+    preset("44x33", 43.8, 32.9, "Fujifilm GFX 100 specifications"),
+    preset("645", 56.0, 41.5, "ISO 732, 120 film, nominal 6 x 4.5 cm"),
+    preset("6x6", 56.0, 56.0, "ISO 732, 120 film, nominal 6 x 6 cm"),
+    preset("6x7", 70.0, 56.0, "ISO 732, 120 film, nominal 6 x 7 cm"),
+    preset("6x9", 84.0, 56.0, "ISO 732, 120 film, nominal 6 x 9 cm"),
+];
+
+/// A step of a dial: what is engraved and what is meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stop {
+    /// The rounded number on the dial.
+    pub nominal: f64,
+    /// The number with steps of exactly a third of a stop.
+    pub exact: f64,
+}
+
+/// A dial with steps of a third of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dial {
+    /// F-numbers, 1 to 64.
+    FStop,
+    /// Exposure times, 30 s to 1/8000 s.
+    Shutter,
+    /// ISO speeds, 25 to 102 400.
+    Iso,
+}
+
+/// Nominal f-numbers from f/1: ISO 517:2008, table of stop numbers, with third steps as engraved by makers.
+const F_STOPS: [f64; 37] = [
+    1.0, 1.1, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.5, 2.8, 3.2, 3.5, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1, 8.0, 9.0, 10.0, 11.0,
+    13.0, 14.0, 16.0, 18.0, 20.0, 22.0, 25.0, 29.0, 32.0, 36.0, 40.0, 45.0, 51.0, 57.0, 64.0,
+];
+
+/// Nominal exposure times of a second and more, longest first: ISO 516:2019, with third steps as engraved by makers.
+const LONG_SHUTTERS: [f64; 16] = [30.0, 25.0, 20.0, 15.0, 13.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.2, 2.5, 2.0, 1.6, 1.3, 1.0];
+
+/// One over the nominal exposure times below a second.
+const SHORT_SHUTTERS: [f64; 39] = [
+    1.25, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0,
+    125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0, 640.0, 800.0, 1000.0, 1250.0, 1600.0, 2000.0, 2500.0, 3200.0,
+    4000.0, 5000.0, 6400.0, 8000.0,
+];
+
+/// Nominal ISO speeds from 25: ISO 12232:2019, table 1 (rounded), continued by doubling.
+const ISO_SPEEDS: [f64; 37] = [
+    25.0, 32.0, 40.0, 50.0, 64.0, 80.0, 100.0, 125.0, 160.0, 200.0, 250.0, 320.0, 400.0, 500.0, 640.0, 800.0, 1000.0,
+    1250.0, 1600.0, 2000.0, 2500.0, 3200.0, 4000.0, 5000.0, 6400.0, 8000.0, 10_000.0, 12_800.0, 16_000.0, 20_000.0,
+    25_600.0, 32_000.0, 40_000.0, 51_200.0, 64_000.0, 80_000.0, 102_400.0,
+];
+
+impl Dial {
+    /// All steps of the dial, in the order of its engraving.
+    ///
+    /// Exact values: f-numbers `2^(i/6)`, times `2^(-i/3)` s, speeds `100 * 2^(i/3)`.
+    #[must_use]
+    pub fn stops(self) -> Vec<Stop> {
+        let third = |i: usize, zero: i32| f64::from(i as i32 - zero) / 3.0;
+        match self {
+            Self::FStop => {
+                let stop = |(i, &nominal): (usize, &f64)| Stop { nominal, exact: (third(i, 0) / 2.0).exp2() };
+                F_STOPS.iter().enumerate().map(stop).collect()
+            }
+            Self::Shutter => LONG_SHUTTERS
+                .iter()
+                .copied()
+                .chain(SHORT_SHUTTERS.iter().map(|over| 1.0 / over))
+                .enumerate()
+                .map(|(i, nominal)| Stop { nominal, exact: (-third(i, 15)).exp2() })
+                .collect(),
+            Self::Iso => {
+                let stop = |(i, &nominal): (usize, &f64)| Stop { nominal, exact: 100.0 * third(i, 6).exp2() };
+                ISO_SPEEDS.iter().enumerate().map(stop).collect()
+            }
+        }
+    }
+
+    /// The step that is fewest stops away; none for a value that is not finite and above 0.
+    #[must_use]
+    pub fn nearest(self, value: f64) -> Option<Stop> {
+        if !value.is_finite() || value <= 0.0 {
+            return None;
+        }
+        let away = |stop: &Stop| (stop.exact / value).log2().abs();
+        self.stops().into_iter().min_by(|a, b| away(a).total_cmp(&away(b)))
+    }
+}
+
+/// When the lines of the picture are exposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Shutter {
+    /// All at once (leaf shutters, global sensors).
+    #[default]
+    Global,
+    /// Two curtains run from the picture's top to its bottom: the first uncovers, the second covers.
+    FocalPlane {
+        /// The time (s) that a curtain takes across the picture, at least 0; about 1/300 s.
+        travel: f64,
+    },
+    /// The sensor is read line by line.
+    Rolling {
+        /// The time (s) from the first line to the last, at least 0; about 1/60 to 1/200 s.
+        readout: f64,
+    },
+}
+
+impl Shutter {
+    /// When a line is exposed: start and end in seconds from the start of the first line. `line` is 0 at the top of
+    /// the picture and 1 at its bottom (of the scene: an image upside down on the sensor is accounted for by the maker).
+    #[must_use]
+    pub fn window(self, line: f64, shutter_s: f64) -> [f64; 2] {
+        let delay = match self {
+            Self::Global => 0.0,
+            Self::FocalPlane { travel: time } | Self::Rolling { readout: time } => time.max(0.0) * line.clamp(0.0, 1.0),
+        };
+        [delay, delay + shutter_s]
+    }
+
+    /// The time (s) from the start of the first line to the end of the last.
+    #[must_use]
+    pub fn duration(self, shutter_s: f64) -> f64 {
+        self.window(1.0, shutter_s)[1]
+    }
+}
+
+/// A camera body.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Body {
+    /// The sensor.
+    pub sensor: SensorSize,
+    /// How a picture of another aspect is laid on it.
+    pub fit: GateFit,
+    /// Least and greatest ISO speed, above 0.
+    pub iso_range: [f64; 2],
+    /// Shortest and longest exposure time (s), above 0.
+    pub shutter_range: [f64; 2],
+    /// When the lines are exposed.
+    pub shutter: Shutter,
+}
+
+impl Default for Body {
+    /// A full-frame body: ISO 50 to 102 400, 1/8000 s to 30 s, a global shutter.
+    fn default() -> Self {
+        Self {
+            sensor: SensorSize { width: 0.036, height: 0.024 },
+            fit: GateFit::Fill,
+            iso_range: [50.0, 102_400.0],
+            shutter_range: [1.0 / 8000.0, 30.0],
+            shutter: Shutter::Global,
+        }
+    }
+}
+
+impl Body {
+    /// This body if its numbers are possible.
+    ///
+    /// # Errors
+    /// A side of the sensor or a bound of a range that is not finite and above 0, a range that falls, or a shutter
+    /// time that is negative or not a number.
+    pub fn checked(self) -> Result<Self, LensError> {
+        positive("the sensor's width", self.sensor.width)?;
+        positive("the sensor's height", self.sensor.height)?;
+        for (what, [least, most]) in [("the ISO range", self.iso_range), ("the shutter range", self.shutter_range)] {
+            if positive(what, least)? > positive(what, most)? {
+                return Err(LensError::Value { what, value: least, allowed: "not above the range's other end" });
+            }
+        }
+        match self.shutter {
+            Shutter::FocalPlane { travel: time } | Shutter::Rolling { readout: time }
+                if !(time >= 0.0 && time.is_finite()) =>
+            {
+                Err(LensError::Value { what: "the shutter's time across", value: time, allowed: "finite, at least 0" })
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn near(got: f64, want: f64, tolerance: f64) {
+        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
+    }
+
+    #[test]
+    fn engraved_steps_are_thirds() {
+        for (dial, count, worst) in [(Dial::FStop, 37, 0.15), (Dial::Shutter, 55, 0.13), (Dial::Iso, 37, 0.04)] {
+            let stops = dial.stops();
+            assert_eq!(stops.len(), count);
+            for stop in &stops {
+                // In stops of exposure; f-numbers count twice. f/1.2 is the coarsest.
+                let twice = if dial == Dial::FStop { 2.0 } else { 1.0 };
+                let off = twice * (stop.nominal / stop.exact).log2().abs();
+                assert!(off < worst, "{dial:?} {stop:?} is off by {off}");
+                assert_eq!(dial.nearest(stop.nominal).unwrap().nominal, stop.nominal);
+                assert_eq!(dial.nearest(stop.exact).unwrap(), *stop);
+            }
+        }
+        near(Dial::FStop.nearest(5.6).unwrap().exact, 4.0 * std::f64::consts::SQRT_2, 1e-12);
+        near(Dial::Shutter.nearest(1.0 / 125.0).unwrap().exact, 1.0 / 128.0, 1e-15);
+        near(Dial::Iso.nearest(100.0).unwrap().exact, 100.0, 1e-12);
+        assert_eq!((Dial::Iso.nearest(0.0), Dial::FStop.nearest(f64::NAN)), (None, None));
+    }
+
+    #[test]
+    fn gates() {
+        let sensor = SensorSize::from_mm(36.0, 24.0).unwrap();
+        let mm = |fit, aspect| {
+            let gate = sensor.gate(fit, aspect).unwrap();
+            (gate.width * 1e3, gate.height * 1e3)
+        };
+        for (fit, wide, tall) in [
+            (GateFit::Fill, (36.0, 18.0), (24.0, 24.0)),
+            (GateFit::Horizontal, (36.0, 18.0), (36.0, 36.0)),
+            (GateFit::Vertical, (48.0, 24.0), (24.0, 24.0)),
+            (GateFit::Overscan, (48.0, 24.0), (36.0, 36.0)),
+        ] {
+            for (got, want) in [(mm(fit, 2.0), wide), (mm(fit, 1.0), tall)] {
+                near(got.0, want.0, 1e-9);
+                near(got.1, want.1, 1e-9);
+            }
+        }
+        assert!(sensor.gate(GateFit::Fill, f64::NAN).is_err() && sensor.gate(GateFit::Fill, 0.0).is_err());
+    }
+
+    #[test]
+    fn formats() {
+        for preset in SENSORS {
+            assert_eq!(SensorPreset::from_name(preset.name), Some(preset));
+            assert!(preset.size().width > 0.005 && preset.size().height > 0.005 && !preset.source.is_empty());
+        }
+        near(SensorPreset::from_name("aps-c").unwrap().size().crop_factor(), 1.534, 1e-3);
+        near(SensorPreset::from_name("mft").unwrap().size().crop_factor(), 2.0, 1e-3);
+        near(SensorPreset::from_name("imax-70mm").unwrap().size().width, 2.772 * 0.0254, 2e-5);
+        assert_eq!(SensorPreset::from_name("8x10"), None);
+    }
+
+    #[test]
+    fn curtains() {
+        let slit = Shutter::FocalPlane { travel: 1.0 / 300.0 };
+        assert_eq!(slit.window(0.0, 0.001), [0.0, 0.001]);
+        near(slit.window(0.5, 0.001)[0], 1.0 / 600.0, 1e-15);
+        near(slit.duration(0.001), 1.0 / 300.0 + 0.001, 1e-15);
+        assert_eq!(Shutter::Global.duration(0.02), 0.02);
+    }
+
+    #[test]
+    fn impossible_bodies_are_refused() {
+        assert!(Body::default().checked().is_ok());
+        assert!(SensorSize::from_mm(0.0, 24.0).is_err() && SensorSize::from_mm(36.0, f64::NAN).is_err());
+        let falling = Body { iso_range: [200.0, 100.0], ..Body::default() };
+        assert!(falling.checked().unwrap_err().to_string().contains("ISO range"));
+        assert!(Body { shutter_range: [0.0, 1.0], ..Body::default() }.checked().is_err());
+        assert!(Body { shutter: Shutter::Rolling { readout: f64::NAN }, ..Body::default() }.checked().is_err());
+    }
+}

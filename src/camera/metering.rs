@@ -1,0 +1,634 @@
+//! Metering and exposure automation: what a meter reads from a picture in nits, an exposure that follows it over time,
+//! and the dials that reach it.
+
+use super::body::Body;
+use super::exposure::{Exposure, ExposureError};
+use super::lens::LensSpec;
+use crate::photometry::{Ev100, Nit};
+
+/// Why a meter or an automatic has no answer. Each message says what would help.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum MeterError {
+    /// No pixel under the meter is finite and above 0.
+    #[error("there is no light under the meter; light the scene, meter elsewhere or set the exposure by hand")]
+    Dark,
+    /// The picture's extents do not fit its pixels.
+    #[error("a picture of {width} x {height} needs as many pixels, not {pixels}")]
+    Extents {
+        /// Pixels across.
+        width: usize,
+        /// Pixels down.
+        height: usize,
+        /// Pixels given.
+        pixels: usize,
+    },
+    /// A setting is out of range.
+    #[error("{what} is {value}; it must be {allowed}")]
+    Setting {
+        /// Which setting.
+        what: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// The reading makes no exposure.
+    #[error(transparent)]
+    Exposure(#[from] ExposureError),
+}
+
+/// Where a reflected-light meter looks. Positions and radii are parts of the picture's height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum MeterMode {
+    /// A disk; its mean luminance is what a spot meter reads.
+    Spot {
+        /// The disk's centre: parts of the width and the height from the upper left corner, 0 to 1.
+        centre: [f64; 2],
+        /// Its radius, a part of the height, above 0. A meter of one degree on a 50 mm lens has 0.018.
+        radius: f64,
+    },
+    /// The mean luminance, weighted by a Gaussian around the middle whose standard deviation is a quarter of the
+    /// height.
+    CentreWeighted,
+    /// Five by five zones: the mean of their exposure values, the middle ones weighted more, zones more than
+    /// `MATRIX_LIMIT` stops from the median counted as being there. See `meter`.
+    #[default]
+    Matrix,
+    /// The mean luminance of the whole picture.
+    Average,
+}
+
+/// How far (stops) from the median a zone of matrix metering counts at most: about the range of a transparency film.
+pub const MATRIX_LIMIT: f64 = 3.0;
+
+const MATRIX: usize = 5;
+
+/// The luminance that a reflected-light meter reads from a picture of luminances in nits, top row first.
+///
+/// Pixels that are negative or not finite are left out. Spot, centre-weighted and average readings are arithmetic
+/// means, as those of a photocell (ISO 2720:1974). Makers keep their matrix metering to themselves; this one is: mean
+/// luminance of each of 5 x 5 zones as an exposure value; values farther than `MATRIX_LIMIT` from the median moved
+/// there, so that neither the sun nor a black doorway decides; the mean with weights 4 for the middle zone, 2 for its
+/// eight neighbours and 1 for the rest.
+///
+/// # Errors
+/// Extents that do not fit; a spot with a radius that is not above 0; no light.
+pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) -> Result<Nit, MeterError> {
+    if width.checked_mul(height) != Some(luminance.len()) {
+        return Err(MeterError::Extents { width, height, pixels: luminance.len() });
+    }
+    if let MeterMode::Spot { radius, centre: [x, y] } = mode {
+        let what = "the spot's radius, a part of the picture's height,";
+        if !(radius > 0.0 && radius.is_finite()) {
+            return Err(MeterError::Setting { what, value: radius, allowed: "above 0" });
+        }
+        for value in [x, y] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(MeterError::Setting { what: "the spot's place", value, allowed: "0 to 1" });
+            }
+        }
+    }
+    let aspect = width as f64 / height.max(1) as f64;
+    // Positions from the middle in parts of the height.
+    let place = |i: usize| {
+        let (column, row) = (i % width, i / width);
+        [((column as f64 + 0.5) / width as f64 - 0.5) * aspect, (row as f64 + 0.5) / height as f64 - 0.5]
+    };
+    let lit =
+        || luminance.iter().enumerate().filter(|(_, l)| l.is_finite() && **l >= 0.0).map(|(i, &l)| (i, f64::from(l)));
+    let mean = |weight: &dyn Fn(usize) -> f64| {
+        let (sum, weights) = lit().fold((0.0, 0.0), |(sum, weights), (i, l)| {
+            let w = weight(i);
+            (sum + w * l, weights + w)
+        });
+        if sum > 0.0 && weights > 0.0 { Ok(Nit(sum / weights)) } else { Err(MeterError::Dark) }
+    };
+    match mode {
+        MeterMode::Average => mean(&|_| 1.0),
+        MeterMode::CentreWeighted => mean(&|i| {
+            let [x, y] = place(i);
+            (-(x * x + y * y) / (2.0 * 0.25 * 0.25)).exp()
+        }),
+        MeterMode::Spot { centre, radius } => {
+            let [cx, cy] = [(centre[0] - 0.5) * aspect, centre[1] - 0.5];
+            // A disk smaller than a pixel still sees the pixel it is on.
+            let under = ((centre[0] * width as f64) as usize).min(width.saturating_sub(1))
+                + ((centre[1] * height as f64) as usize).min(height.saturating_sub(1)) * width;
+            mean(&|i| {
+                let [x, y] = place(i);
+                if i == under || (x - cx).hypot(y - cy) <= radius { 1.0 } else { 0.0 }
+            })
+        }
+        MeterMode::Matrix => {
+            let mut zones = [(0.0, 0.0); MATRIX * MATRIX];
+            for (i, l) in lit() {
+                let (column, row) = (i % width * MATRIX / width, i / width * MATRIX / height);
+                if let Some(zone) = zones.get_mut(row * MATRIX + column) {
+                    *zone = (zone.0 + l, zone.1 + 1.0);
+                }
+            }
+            let weight = |zone: usize| {
+                let ring = (zone % MATRIX).abs_diff(MATRIX / 2).max((zone / MATRIX).abs_diff(MATRIX / 2));
+                [4.0, 2.0, 1.0].get(ring).copied().unwrap_or(1.0)
+            };
+            let stops: Vec<(f64, f64)> = zones
+                .iter()
+                .enumerate()
+                .filter(|(_, (sum, count))| *sum > 0.0 && *count > 0.0)
+                .map(|(i, (sum, count))| ((sum / count).log2(), weight(i)))
+                .collect();
+            let mut sorted: Vec<f64> = stops.iter().map(|&(stop, _)| stop).collect();
+            sorted.sort_by(f64::total_cmp);
+            let median = *sorted.get(sorted.len() / 2).ok_or(MeterError::Dark)?;
+            let (sum, weights) = stops.iter().fold((0.0, 0.0), |(sum, weights), &(stop, w)| {
+                (sum + w * stop.clamp(median - MATRIX_LIMIT, median + MATRIX_LIMIT), weights + w)
+            });
+            Ok(Nit((sum / weights).exp2()))
+        }
+    }
+}
+
+/// The zone of a luminance under an exposure (Adams, "The Negative", 1981, chapter 4): V is what the meter places on
+/// grey, each zone is a stop; below 0 for a luminance of 0.
+#[must_use]
+pub fn zone(luminance: Nit, exposure: Exposure) -> f64 {
+    5.0 + (luminance.0.max(0.0) / exposure.metered_luminance().0).log2()
+}
+
+/// By how many stops a camera's picture is brighter (above 0) or darker than its meter asks for, where that is more
+/// than `tolerance` stops; none within it.
+#[must_use]
+pub fn disagreement(camera: Exposure, metered: Exposure, tolerance: f64) -> Option<f64> {
+    let stops = camera.stops_above(metered);
+    (stops.abs() > tolerance).then_some(stops)
+}
+
+/// A histogram of luminance in exposure values (EV100 of a metered luminance), with bins of equal width.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvHistogram {
+    least: f64,
+    most: f64,
+    counts: Vec<f64>,
+}
+
+impl EvHistogram {
+    /// Of `bins` bins (at least 1, at most 65 536) from `least` to `most` EV100, all empty.
+    ///
+    /// # Errors
+    /// Bounds that are not finite or do not rise, or a number of bins out of range.
+    pub fn new(least: Ev100, most: Ev100, bins: usize) -> Result<Self, MeterError> {
+        let (least, most) = (least.0, most.0);
+        if !(least.is_finite() && most.is_finite() && least < most) {
+            let what = "the histogram's greatest EV";
+            return Err(MeterError::Setting { what, value: most, allowed: "finite and above its least" });
+        }
+        if !(1..=65_536).contains(&bins) {
+            let what = "the histogram's number of bins";
+            return Err(MeterError::Setting { what, value: bins as f64, allowed: "1 to 65536" });
+        }
+        Ok(Self { least, most, counts: vec![0.0; bins] })
+    }
+
+    /// From counts made elsewhere (on the GPU), bin by bin; negative or non-finite counts become 0.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn from_counts(least: Ev100, most: Ev100, counts: &[f64]) -> Result<Self, MeterError> {
+        let mut histogram = Self::new(least, most, counts.len())?;
+        for (to, &from) in histogram.counts.iter_mut().zip(counts) {
+            *to = if from.is_finite() && from > 0.0 { from } else { 0.0 };
+        }
+        Ok(histogram)
+    }
+
+    /// Counts a luminance with a weight. What lies beyond the ends is counted in the end bins; a luminance that is not
+    /// finite and above 0 is left out, and so is a weight that is not.
+    pub fn add(&mut self, luminance: Nit, weight: f64) {
+        let possible = luminance.0 > 0.0 && weight > 0.0 && weight.is_finite();
+        let Ok(exposure) = Exposure::from_luminance(luminance) else { return };
+        let part = (exposure.ev100().0 - self.least) / (self.most - self.least);
+        // A negative part becomes bin 0 in the cast.
+        let bin = ((part * self.counts.len() as f64) as usize).min(self.counts.len() - 1);
+        if let (true, Some(count)) = (possible, self.counts.get_mut(bin)) {
+            *count += weight;
+        }
+    }
+
+    /// The counts, darkest bin first.
+    #[must_use]
+    pub fn counts(&self) -> &[f64] {
+        &self.counts
+    }
+
+    /// The exposure value in the middle of a bin.
+    #[must_use]
+    pub fn middle(&self, bin: usize) -> Ev100 {
+        Ev100(self.least + (self.most - self.least) * (bin as f64 + 0.5) / self.counts.len() as f64)
+    }
+
+    /// The mean exposure value of what lies between two parts of the total (0 to 1, rising), such as 0.1 and 0.9: a
+    /// tenth at each end is left out. Bins at the edges count in part.
+    ///
+    /// # Errors
+    /// Parts that do not rise within 0 to 1, or an empty histogram.
+    pub fn trimmed_mean(&self, low: f64, high: f64) -> Result<Ev100, MeterError> {
+        if !(low >= 0.0 && low < high && high <= 1.0) {
+            let what = "the percentile to which the histogram is read";
+            return Err(MeterError::Setting { what, value: high, allowed: "above the lower one, both within 0 to 1" });
+        }
+        let total: f64 = self.counts.iter().sum();
+        let (from, to) = (total * low, total * high);
+        let (mut below, mut sum, mut weights) = (0.0_f64, 0.0, 0.0);
+        for (bin, &count) in self.counts.iter().enumerate() {
+            let inside = ((below + count).min(to) - below.max(from)).max(0.0);
+            sum += inside * self.middle(bin).0;
+            weights += inside;
+            below += count;
+        }
+        if weights > 0.0 { Ok(Ev100(sum / weights)) } else { Err(MeterError::Dark) }
+    }
+}
+
+/// An exposure that follows the scene, from the histogram of its luminance.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct AutoExposure {
+    /// The darkest part of the picture that is left out, 0 to 1.
+    pub low: f64,
+    /// Above which part the brightest is left out, 0 to 1, above `low`.
+    pub high: f64,
+    /// Compensation in stops; positive is a brighter picture.
+    pub compensation: f64,
+    /// The least and the greatest exposure value that it sets.
+    pub range: [Ev100; 2],
+    /// Time constant (s) of adaptation to a brighter scene, at least 0; 0 is at once.
+    pub brighter_s: f64,
+    /// Time constant (s) of adaptation to a darker scene, at least 0; 0 is at once. Eyes take longer for it.
+    pub darker_s: f64,
+}
+
+impl Default for AutoExposure {
+    /// The middle 80 % of the picture, EV100 -6 to 20, 0.3 s to brighter and 1 s to darker scenes.
+    fn default() -> Self {
+        Self {
+            low: 0.1,
+            high: 0.9,
+            compensation: 0.0,
+            range: [Ev100(-6.0), Ev100(20.0)],
+            brighter_s: 0.3,
+            darker_s: 1.0,
+        }
+    }
+}
+
+impl AutoExposure {
+    /// The exposure that it would set if the scene stayed as it is.
+    ///
+    /// # Errors
+    /// An empty histogram, or settings that are out of range.
+    pub fn target(&self, histogram: &EvHistogram) -> Result<Exposure, MeterError> {
+        let [least, most] = self.range;
+        if least.0.is_nan() || most.0.is_nan() || least.0 > most.0 {
+            let what = "the least automatic EV";
+            return Err(MeterError::Setting { what, value: least.0, allowed: "at most the greatest" });
+        }
+        let metered = Exposure::from_ev100(histogram.trimmed_mean(self.low, self.high)?)?;
+        let wanted = metered.compensated(self.compensation)?.ev100().0;
+        Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
+    }
+
+    /// One step of adaptation: the exposure `seconds` later, on the way from `current` to `target`.
+    ///
+    /// Exponential in stops, `EV + (target - EV)(1 - exp(-dt / tau))`, so that it does not depend on the frame rate
+    /// (Pattanaik et al., "Time-dependent visual adaptation for fast realistic image display", SIGGRAPH 2000, in
+    /// stops rather than in luminance). Negative or non-finite times and constants count as 0.
+    #[must_use]
+    pub fn adapt(&self, current: Exposure, target: Exposure, seconds: f64) -> Exposure {
+        let (from, to) = (current.ev100().0, target.ev100().0);
+        let tau = if to > from { self.brighter_s } else { self.darker_s };
+        let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
+        let part = if tau > 0.0 && tau.is_finite() { -(-seconds / tau).exp_m1() } else { 1.0 };
+        // Between two valid exposure values, hence valid.
+        Exposure::from_ev100(Ev100(from + (to - from) * part)).unwrap_or(target)
+    }
+}
+
+/// The three dials that make the exposure.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Dials {
+    /// F-number (or T-number, where the lens has one), above 0.
+    pub f_stop: f64,
+    /// Exposure time (s), above 0.
+    pub shutter_s: f64,
+    /// ISO speed, above 0.
+    pub iso: f64,
+}
+
+impl Default for Dials {
+    /// Sunny 16: f/16, 1/100 s, ISO 100.
+    fn default() -> Self {
+        Self { f_stop: 16.0, shutter_s: 0.01, iso: 100.0 }
+    }
+}
+
+impl Dials {
+    /// The exposure that they make.
+    ///
+    /// # Errors
+    /// The dial that is zero, negative, infinite or not a number.
+    pub fn exposure(self) -> Result<Exposure, ExposureError> {
+        Exposure::from_dials(self.f_stop, self.shutter_s, self.iso)
+    }
+}
+
+/// How far each dial turns: least and greatest, above 0.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct DialRanges {
+    /// F-numbers.
+    pub f_stop: [f64; 2],
+    /// Exposure times (s).
+    pub shutter_s: [f64; 2],
+    /// ISO speeds.
+    pub iso: [f64; 2],
+}
+
+impl DialRanges {
+    /// The ranges of a body with a lens; those of the aperture in T-numbers.
+    #[must_use]
+    pub fn of(body: &Body, lens: &LensSpec) -> Self {
+        let f_stop = lens.f_stop_range.map(|n| n / lens.transmission.sqrt());
+        Self { f_stop, shutter_s: body.shutter_range, iso: body.iso_range }
+    }
+}
+
+/// Who turns which dial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExposureMode {
+    /// All dials by hand.
+    #[default]
+    Manual,
+    /// Aperture and ISO by hand, the exposure time by the camera.
+    AperturePriority,
+    /// Exposure time and ISO by hand, the aperture by the camera.
+    ShutterPriority,
+    /// Aperture and exposure time by hand, ISO by the camera.
+    IsoPriority,
+    /// ISO by hand, aperture and exposure time by the camera, each taking half of the change (a program line of slope
+    /// one through the dials as they are), one taking over where the other ends.
+    Program,
+}
+
+/// Dials as the camera sets them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solved {
+    /// The dials.
+    pub dials: Dials,
+    /// The exposure that they make.
+    pub exposure: Exposure,
+    /// By how many stops the picture is brighter (above 0) or darker (below 0) than asked for: 0 unless the dials
+    /// that the camera may turn end before, or all are turned by hand.
+    pub off_by: f64,
+}
+
+impl ExposureMode {
+    /// Turns the dials that are the camera's so that they make `wanted`, within the ranges. Dials set by hand stay,
+    /// even beyond a range. With `auto_iso` the camera turns ISO too, once its other dials have come to their ends.
+    ///
+    /// In stops the exposure value is a sum: `EV100 = Av + Tv - Sv` with `Av = 2 log2 N`, `Tv = -log2 t`,
+    /// `Sv = log2(S / 100)` (APEX, ANSI PH2.12-1961).
+    ///
+    /// # Errors
+    /// A dial or a bound that is zero, negative, infinite or not a number.
+    pub fn solve(
+        self,
+        dials: Dials,
+        wanted: Exposure,
+        ranges: DialRanges,
+        auto_iso: bool,
+    ) -> Result<Solved, ExposureError> {
+        dials.exposure()?;
+        for i in 0..2 {
+            let [f_stop, shutter_s, iso] = [ranges.f_stop, ranges.shutter_s, ranges.iso].map(|r| r[i]);
+            Dials { f_stop, shutter_s, iso }.exposure()?;
+        }
+        let av = |n: f64| 2.0 * n.log2();
+        let tv = |t: f64| -t.log2();
+        let sv = |s: f64| -(s / 100.0).log2();
+        // Contributions to EV100 of aperture, time and ISO, and their ends, ordered.
+        let mut now = [av(dials.f_stop), tv(dials.shutter_s), sv(dials.iso)];
+        let ordered = |[a, b]: [f64; 2]| [f64::min(a, b), f64::max(a, b)];
+        let ends = [ordered(ranges.f_stop.map(av)), ordered(ranges.shutter_s.map(tv)), ordered(ranges.iso.map(sv))];
+        let target = wanted.ev100().0;
+        // Turns one dial by as much of `change` as its range lets it.
+        let turn = |now: &mut [f64; 3], dial: usize, change: f64| {
+            if let (Some(value), Some([low, high])) = (now.get_mut(dial), ends.get(dial)) {
+                *value = (*value + change).clamp(*low, *high);
+            }
+        };
+        let missing = |now: &[f64; 3]| target - now.iter().sum::<f64>();
+        let free: &[usize] = match self {
+            Self::Manual => &[],
+            Self::AperturePriority => &[1],
+            Self::ShutterPriority => &[0],
+            Self::IsoPriority => &[2],
+            Self::Program => {
+                let half = missing(&now) / 2.0;
+                turn(&mut now, 0, half);
+                &[1, 0]
+            }
+        };
+        let iso_too: &[usize] = if auto_iso && self != Self::Manual { &[2] } else { &[] };
+        for &dial in free.iter().chain(iso_too) {
+            let change = missing(&now);
+            turn(&mut now, dial, change);
+        }
+        let changed = |dial: usize, before: f64, after: f64| {
+            let is_free = free.contains(&dial) || iso_too.contains(&dial);
+            if is_free { after } else { before }
+        };
+        let [a, t, s] = now;
+        let dials = Dials {
+            f_stop: changed(0, dials.f_stop, (a / 2.0).exp2()),
+            shutter_s: changed(1, dials.shutter_s, (-t).exp2()),
+            iso: changed(2, dials.iso, 100.0 * (-s).exp2()),
+        };
+        let exposure = dials.exposure()?;
+        Ok(Solved { dials, exposure, off_by: exposure.stops_above(wanted) })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    fn near(got: f64, want: f64, tolerance: f64) {
+        assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
+    }
+
+    const ALL: [MeterMode; 4] = [
+        MeterMode::Average,
+        MeterMode::CentreWeighted,
+        MeterMode::Matrix,
+        MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 },
+    ];
+
+    #[test]
+    fn an_even_field_reads_the_same_in_all_modes() {
+        for mode in ALL {
+            near(meter(&[4096.0; 30 * 20], 30, 20, mode).unwrap().0, 4096.0, 1e-6);
+            near(meter(&[7.0], 1, 1, mode).unwrap().0, 7.0, 1e-9);
+        }
+    }
+
+    #[test]
+    fn modes_look_where_they_say() {
+        let (w, h) = (60, 40);
+        // 1 nit with a middle of 100 nit, and a sun in the corner.
+        let mut picture = vec![1.0_f32; w * h];
+        for y in 16..24 {
+            for x in 26..34 {
+                picture[y * w + x] = 100.0;
+            }
+        }
+        picture[0] = 1.6e9;
+        picture[1] = f32::NAN;
+        picture[2] = f32::INFINITY;
+        picture[3] = -5.0;
+        let read = |mode| meter(&picture, w, h, mode).unwrap().0;
+        near(read(MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 }), 100.0, 1e-6);
+        near(read(MeterMode::Spot { centre: [0.9, 0.9], radius: 1e-6 }), 1.0, 1e-6);
+        assert!(read(MeterMode::Average) > 1e5);
+        // The sun counts for no more than MATRIX_LIMIT stops in one of the outer zones.
+        let matrix = read(MeterMode::Matrix).log2();
+        let without = {
+            picture[0] = 1.0;
+            meter(&picture, w, h, MeterMode::Matrix).unwrap().0.log2()
+        };
+        near(matrix - without, MATRIX_LIMIT / (4.0 + 16.0 + 16.0), 1e-3);
+        let centre = meter(&picture, w, h, MeterMode::CentreWeighted).unwrap().0;
+        assert!(centre > meter(&picture, w, h, MeterMode::Average).unwrap().0 && centre < 100.0);
+    }
+
+    #[test]
+    fn dark_or_broken_pictures_are_errors() {
+        for mode in ALL {
+            assert_eq!(meter(&[0.0; 6], 3, 2, mode), Err(MeterError::Dark));
+            assert_eq!(meter(&[f32::NAN; 6], 3, 2, mode), Err(MeterError::Dark));
+            assert_eq!(meter(&[], 0, 0, mode), Err(MeterError::Dark));
+            assert!(matches!(meter(&[1.0; 6], 3, 3, mode), Err(MeterError::Extents { .. })));
+        }
+        for (centre, radius) in [([0.5, 0.5], 0.0), ([0.5, 0.5], f64::NAN), ([1.5, 0.5], 0.1), ([f64::NAN, 0.5], 0.1)] {
+            let mode = MeterMode::Spot { centre, radius };
+            assert!(matches!(meter(&[1.0; 6], 3, 2, mode), Err(MeterError::Setting { .. })));
+        }
+    }
+
+    #[test]
+    fn zones_and_needle() {
+        let ev15 = Exposure::from_ev100(Ev100(15.0)).unwrap();
+        near(zone(Nit(4096.0), ev15), 5.0, 1e-12);
+        near(zone(Nit(8192.0), ev15), 6.0, 1e-12);
+        let darker = Exposure::from_ev100(Ev100(16.0)).unwrap();
+        assert_eq!(disagreement(darker, ev15, 0.5), Some(-1.0));
+        assert_eq!(disagreement(ev15, ev15, 0.5), None);
+    }
+
+    fn histogram(parts: &[(f64, f64)]) -> EvHistogram {
+        let mut h = EvHistogram::new(Ev100(-10.0), Ev100(22.0), 320).unwrap();
+        for &(ev, weight) in parts {
+            h.add(Exposure::from_ev100(Ev100(ev)).unwrap().metered_luminance(), weight);
+        }
+        h
+    }
+
+    #[test]
+    fn the_trimmed_mean_leaves_out_the_ends() {
+        // Bins are a tenth of a stop wide, so readings are within half of that.
+        let h = histogram(&[(5.05, 80.0), (20.0, 10.0), (-8.0, 10.0)]);
+        near(h.trimmed_mean(0.1, 0.9).unwrap().0, 5.05, 1e-9);
+        near(h.trimmed_mean(0.0, 1.0).unwrap().0, (80.0 * 5.05 + 10.0 * 20.05 - 10.0 * 7.95) / 100.0, 0.02);
+        assert_eq!(histogram(&[]).trimmed_mean(0.1, 0.9), Err(MeterError::Dark));
+        let mut odd = histogram(&[]);
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            odd.add(Nit(bad), 1.0);
+            odd.add(Nit(1.0), bad);
+        }
+        assert!(odd.counts().iter().all(|&c| c == 0.0));
+        // Beyond the ends.
+        odd.add(Nit(1e-9), 1.0);
+        odd.add(Nit(1e9), 2.0);
+        assert_eq!((odd.counts()[0], odd.counts()[319]), (1.0, 2.0));
+        let same = EvHistogram::from_counts(Ev100(-10.0), Ev100(22.0), odd.counts()).unwrap();
+        assert_eq!(same, odd);
+        for (low, high) in [(0.5, 0.5), (-0.1, 0.9), (0.1, 1.1), (f64::NAN, 0.9)] {
+            assert!(matches!(odd.trimmed_mean(low, high), Err(MeterError::Setting { .. })));
+        }
+        assert!(EvHistogram::new(Ev100(1.0), Ev100(1.0), 10).is_err());
+        assert!(EvHistogram::new(Ev100(0.0), Ev100(1.0), 0).is_err());
+    }
+
+    #[test]
+    fn automatic_exposure_adapts_alike_at_any_frame_rate() {
+        let auto = AutoExposure { compensation: 1.0, ..AutoExposure::default() };
+        near(auto.target(&histogram(&[(9.05, 1.0)])).unwrap().ev100().0, 8.05, 1e-9);
+        near(auto.target(&histogram(&[(-9.95, 1.0)])).unwrap().ev100().0, -6.0, 1e-9);
+        let ev = |x| Exposure::from_ev100(Ev100(x)).unwrap();
+        near(auto.adapt(ev(4.0), ev(12.0), 0.3).ev100().0, 12.0 - 8.0 / std::f64::consts::E, 1e-12);
+        near(auto.adapt(ev(12.0), ev(4.0), 1.0).ev100().0, 4.0 + 8.0 / std::f64::consts::E, 1e-12);
+        let (mut fine, coarse) = (ev(4.0), auto.adapt(ev(4.0), ev(12.0), 0.5));
+        for _ in 0..100 {
+            fine = auto.adapt(fine, ev(12.0), 0.005);
+        }
+        near(fine.ev100().0, coarse.ev100().0, 1e-9);
+        for odd in [0.0, -1.0, f64::NAN] {
+            assert_eq!(auto.adapt(ev(4.0), ev(12.0), odd), ev(4.0));
+            let at_once = AutoExposure { brighter_s: odd, ..auto };
+            assert_eq!(at_once.adapt(ev(4.0), ev(12.0), 0.1), ev(12.0));
+        }
+    }
+
+    #[test]
+    fn each_mode_turns_its_dials() {
+        let ranges = DialRanges { f_stop: [1.4, 22.0], shutter_s: [1.0 / 8000.0, 30.0], iso: [100.0, 12_800.0] };
+        let full_frame = DialRanges::of(&Body::default(), &LensSpec::default());
+        assert_eq!((full_frame.f_stop, full_frame.iso), ([1.4, 22.0], [50.0, 102_400.0]));
+        let hand = Dials { f_stop: 4.0, shutter_s: 1.0 / 60.0, iso: 200.0 };
+        let solve = |mode: ExposureMode, ev: f64, auto_iso| {
+            mode.solve(hand, Exposure::from_ev100(Ev100(ev)).unwrap(), ranges, auto_iso).unwrap()
+        };
+        let at = hand.exposure().unwrap().ev100().0;
+        let manual = solve(ExposureMode::Manual, at + 2.0, true);
+        assert_eq!(manual.dials, hand);
+        near(manual.off_by, 2.0, 1e-12);
+        let aperture = solve(ExposureMode::AperturePriority, at + 2.0, false);
+        assert_eq!((aperture.dials.f_stop, aperture.dials.iso), (4.0, 200.0));
+        near(aperture.dials.shutter_s, 1.0 / 240.0, 1e-12);
+        let shutter = solve(ExposureMode::ShutterPriority, at + 2.0, false);
+        assert_eq!(shutter.dials.shutter_s, hand.shutter_s);
+        near(shutter.dials.f_stop, 8.0, 1e-12);
+        let iso = solve(ExposureMode::IsoPriority, at - 3.0, false);
+        near(iso.dials.iso, 1600.0, 1e-9);
+        let program = solve(ExposureMode::Program, at + 2.0, false);
+        near(program.dials.f_stop, 4.0 * std::f64::consts::SQRT_2, 1e-12);
+        near(program.dials.shutter_s, 1.0 / 120.0, 1e-12);
+        for solved in [aperture, shutter, iso, program] {
+            near(solved.off_by, 0.0, 1e-12);
+        }
+        // The aperture ends at f/1.4: 3.03 stops, then auto ISO takes over, 6 stops, then the picture is too dark.
+        let wide = 2.0 * (4.0_f64 / 1.4).log2();
+        near(solve(ExposureMode::ShutterPriority, at - 5.0, false).off_by, wide - 5.0, 1e-12);
+        let with_iso = solve(ExposureMode::ShutterPriority, at - 5.0, true);
+        near(with_iso.off_by, 0.0, 1e-12);
+        near(with_iso.dials.iso, 200.0 * (5.0 - wide).exp2(), 1e-9);
+        near(solve(ExposureMode::ShutterPriority, at - 12.0, true).off_by, wide + 6.0 - 12.0, 1e-12);
+        // Program: where the aperture ends the time takes the rest.
+        let dark = solve(ExposureMode::Program, at - 9.0, false);
+        near(dark.dials.f_stop, 1.4, 1e-12);
+        near(dark.off_by, 0.0, 1e-12);
+        assert!(ExposureMode::Program.solve(Dials { iso: 0.0, ..hand }, Exposure::default(), ranges, true).is_err());
+        let broken = DialRanges { f_stop: [0.0, 22.0], ..ranges };
+        assert!(ExposureMode::Program.solve(hand, Exposure::default(), broken, true).is_err());
+    }
+}
