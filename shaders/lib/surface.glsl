@@ -4,11 +4,14 @@
 
 layout(set = 0, binding = 2, scalar) readonly buffer material_block { Material materials[]; };
 
+// PLAIN is for materials without any texture: software drivers pay dearly for each sample of a white one.
+#ifndef PLAIN
 layout(set = 1, binding = 0) uniform sampler2D base_color_texture;
 layout(set = 1, binding = 1) uniform sampler2D metallic_roughness_texture;
 layout(set = 1, binding = 2) uniform sampler2D normal_texture;
 layout(set = 1, binding = 3) uniform sampler2D occlusion_texture;
 layout(set = 1, binding = 4) uniform sampler2D emissive_texture;
+#endif
 
 layout(push_constant, scalar) uniform draw_block { uint material_index; };
 
@@ -26,7 +29,37 @@ vec2 texture_uv(uint slot) {
 }
 
 vec4 fragment_base_color() {
-    return materials[material_index].base_color * in_color * texture(base_color_texture, texture_uv(0));
+    vec4 color = materials[material_index].base_color * in_color;
+#ifndef PLAIN
+    color *= texture(base_color_texture, texture_uv(0));
+#endif
+    return color;
+}
+
+// Metallic in x, roughness in y.
+vec2 fragment_metallic_roughness() {
+    vec2 factors = vec2(materials[material_index].metallic, materials[material_index].roughness);
+#ifndef PLAIN
+    factors *= texture(metallic_roughness_texture, texture_uv(1)).bg;
+#endif
+    return factors;
+}
+
+float fragment_occlusion() {
+#ifdef PLAIN
+    return 1.0;
+#else
+    return 1.0 + materials[material_index].occlusion_strength * (texture(occlusion_texture, texture_uv(3)).r - 1.0);
+#endif
+}
+
+// Emitted luminance (nits).
+vec3 fragment_emission() {
+    vec3 emission = materials[material_index].emission.rgb;
+#ifndef PLAIN
+    emission *= texture(emissive_texture, texture_uv(4)).rgb;
+#endif
+    return emission;
 }
 
 // Shading normal: glTF 2.0 section 3.9.3, the texture's xy scaled; back faces see the opposite side.
@@ -34,6 +67,7 @@ vec3 fragment_normal(uint flags) {
     float side = gl_FrontFacing ? 1.0 : -1.0;
     float l2 = dot(in_normal, in_normal);
     vec3 n = l2 > 0.0 ? in_normal * inversesqrt(l2) : vec3(0.0, 1.0, 0.0);
+#ifndef PLAIN
     if ((flags & MATERIAL_NORMAL_MAP) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
         vec3 t = normalize(in_tangent.xyz - n * dot(n, in_tangent.xyz));
         vec3 b = cross(n, t) * in_tangent.w;
@@ -43,6 +77,7 @@ vec3 fragment_normal(uint flags) {
         float k = dot(mapped, mapped);
         n = k > 1e-12 ? mapped * inversesqrt(k) : n;
     }
+#endif
     return n * side;
 }
 

@@ -23,16 +23,16 @@ void main() {
     vec4 base = fragment_base_color();
     float opacity = clamp(base.a, 0.0, 1.0);
     uint flags = materials[material_index].flags;
-    vec4 metallic_roughness = texture(metallic_roughness_texture, texture_uv(1));
+    vec2 metallic_roughness = fragment_metallic_roughness();
     Surface s;
     s.position = in_position;
     s.normal = fragment_normal(flags);
     s.view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(in_position);
     s.base_color = clamp(base.rgb, 0.0, 1.0);
-    s.metallic = clamp(materials[material_index].metallic * metallic_roughness.b, 0.0, 1.0);
-    float roughness = clamp(materials[material_index].roughness * metallic_roughness.g, 0.0, 1.0);
+    s.metallic = clamp(metallic_roughness.x, 0.0, 1.0);
+    float roughness = clamp(metallic_roughness.y, 0.0, 1.0);
     s.alpha = max(roughness * roughness, MIN_ALPHA);
-    vec3 emission = materials[material_index].emission.rgb * texture(emissive_texture, texture_uv(4)).rgb * frame.pre_exposure;
+    vec3 emission = fragment_emission() * frame.pre_exposure;
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     if ((flags & MATERIAL_UNLIT) != 0u) {

@@ -1,5 +1,5 @@
 #version 460
-// variants: MASK
+// variants: MASK PLAIN
 // Opaque surfaces into the G-buffer; with MASK, alpha-tested ones.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -21,12 +21,9 @@ void main() {
 #endif
     uint flags = materials[material_index].flags;
     bool unlit = (flags & MATERIAL_UNLIT) != 0u;
-    vec4 metallic_roughness = texture(metallic_roughness_texture, texture_uv(1));
-    float metallic = materials[material_index].metallic * metallic_roughness.b;
-    float roughness = materials[material_index].roughness * metallic_roughness.g;
-    float occlusion = 1.0 + materials[material_index].occlusion_strength * (texture(occlusion_texture, texture_uv(3)).r - 1.0);
-    vec3 emission = materials[material_index].emission.rgb * texture(emissive_texture, texture_uv(4)).rgb * frame.pre_exposure;
-    out_surface = pack_surface(base.rgb, metallic, roughness, occlusion, unlit);
+    vec2 metallic_roughness = fragment_metallic_roughness();
+    vec3 emission = fragment_emission() * frame.pre_exposure;
+    out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlit);
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
     // the camera renders white.

@@ -339,7 +339,7 @@ void main() {
             float cone = clamp(dot(light.direction, -to_center) * light.spot_scale + light.spot_offset, 0.0, 1.0);
             float r2 = distance2 * light.inverse_range2;
             float window = clamp(1.0 - r2 * r2, 0.0, 1.0);
-            vec3 e = light.intensity * (cone * cone * window * window / distance2 * frame.pre_exposure);
+            vec3 e = light.intensity * (cone * cone * window / distance2 * frame.pre_exposure);
             float w = (e.r + e.g + e.b) / 3.0;
             uint bin = direction_bin(to_center);
             bin_flags[bin] = 1u;

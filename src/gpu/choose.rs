@@ -109,6 +109,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
         for (has, what) in [
             (f13.dynamic_rendering, "dynamic rendering"),
             (f13.synchronization2, "synchronization2"),
+            (f13.maintenance4, "maintenance4"),
             (f12.host_query_reset, "host query reset"),
             (f12.scalar_block_layout, "scalar block layout"),
             (base.independent_blend, "independent blend"),
@@ -118,7 +119,11 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             }
         }
         optional = vec![
-            ("anisotropic filtering", base.sampler_anisotropy == vk::TRUE),
+            // Software drivers have it, at many times the cost of compiling and of every sample.
+            (
+                "anisotropic filtering",
+                base.sampler_anisotropy == vk::TRUE && core.device_type != vk::PhysicalDeviceType::CPU,
+            ),
             ("descriptor indexing", f12.descriptor_indexing == vk::TRUE),
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
         ];

@@ -339,7 +339,7 @@ impl Recorder<'_> {
             // The marker waits for the passes before, so that the last one set names the pass that was under way.
             self.memory_barrier(
                 (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::NONE),
-                (vk::PipelineStageFlags2::CLEAR, vk::AccessFlags2::NONE),
+                (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::NONE),
             );
             let (device, commands) = self.raw();
             // SAFETY: recording outside of rendering; both indices are inside of their buffers.

@@ -85,7 +85,7 @@ impl Access {
             }
             Self::CopyFrom => (S::COPY, A::TRANSFER_READ, L::TRANSFER_SRC_OPTIMAL),
             Self::CopyTo => (S::COPY, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
-            Self::Fill => (S::CLEAR, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
+            Self::Fill => (S::ALL_TRANSFER, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
         };
         State { stages, access, layout, writes: self.writes() }
     }

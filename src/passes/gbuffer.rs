@@ -34,6 +34,7 @@ pub struct Gbuffer {
 pub struct GbufferPass {
     /// Without alpha test; its set 1 is the layout of material textures.
     pub opaque: Arc<GraphicsPipeline>,
+    plain: Arc<GraphicsPipeline>,
     mask: Arc<GraphicsPipeline>,
 }
 
@@ -56,7 +57,11 @@ impl GbufferPass {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = geometry_state(vec![(SURFACE, false), (NORMAL, false), (LIGHT, false)], true);
         let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state);
-        Ok(Self { opaque: make("gbuffer", "gbuffer.frag")?, mask: make("gbuffer mask", "gbuffer.frag+MASK")? })
+        Ok(Self {
+            opaque: make("gbuffer", "gbuffer.frag")?,
+            plain: make("gbuffer plain", "gbuffer.frag+PLAIN")?,
+            mask: make("gbuffer mask", "gbuffer.frag+MASK")?,
+        })
     }
 
     /// Declares the pass.
@@ -74,7 +79,11 @@ impl GbufferPass {
             .color_cleared(out.normal, [0.0; 4])
             .color_cleared(out.emission, [0.0; 4])
             .record(move |cx| {
-                let pipelines = [(scene_data::Layer::Opaque, &self.opaque), (scene_data::Layer::Mask, &self.mask)];
+                let pipelines = [
+                    (scene_data::Layer::Plain, &self.plain),
+                    (scene_data::Layer::Opaque, &self.opaque),
+                    (scene_data::Layer::Mask, &self.mask),
+                ];
                 for (layer, pipeline) in pipelines {
                     draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
                 }
@@ -113,7 +122,9 @@ pub fn draw_layer(
     for draw in draws {
         if material != Some(draw.material) {
             material = Some(draw.material);
-            rec.bind_texture_set(pipeline, &scene.textures, draw.material as usize);
+            if layer != scene_data::Layer::Plain {
+                rec.bind_texture_set(pipeline, &scene.textures, draw.material as usize);
+            }
             rec.push_graphics(pipeline, &draw.material);
         }
         rec.set_culling(!draw.double_sided, draw.mirrored);

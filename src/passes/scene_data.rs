@@ -45,6 +45,8 @@ pub fn vertex_attributes() -> Vec<(u32, vk::Format, u32)> {
 /// How a draw's pixels reach the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
+    /// G-buffer, material without textures.
+    Plain,
     /// G-buffer.
     Opaque,
     /// G-buffer, alpha-tested.
@@ -317,6 +319,7 @@ fn upload_geometry(
                 vertex_offset: vertex_data.len() as i32,
                 material: material as u32,
                 layer: match described.alpha {
+                    AlphaMode::Opaque if texture_slots(described).iter().all(Option::is_none) => Layer::Plain,
                     AlphaMode::Opaque => Layer::Opaque,
                     AlphaMode::Mask { .. } => Layer::Mask,
                     AlphaMode::Blend => Layer::Blend,

@@ -261,7 +261,8 @@ pub struct Light {
     pub color: Vec3,
     /// Which kind, with its strength.
     pub kind: LightKind,
-    /// A finite range (m) of the file, honoured as its windowing (1 - (d/range)^4)^2; never invented.
+    /// A finite range (m) of the file, honoured as the specification's windowing 1 - (d/range)^4; never
+    /// invented.
     pub range: Option<f32>,
 }
 
