@@ -138,9 +138,11 @@ fn accessors(input: &Input<'_>, report: &mut Report) {
         if accessor.normalized && matches!(component, Component::U32 | Component::F32) {
             report.repair(at.key("normalized"), "neither floats nor 32-bit integers can be normalized; ignored");
         }
+        // Matrices are aligned to 4 bytes within their view, all else to its components' size (section 3.6.2.4).
         let unit = if accessor.shape.is_matrix() { 4 } else { component.size() };
         let start = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
-        if accessor.offset % unit != 0 || start.is_some_and(|view| (view.offset + accessor.offset % unit) % unit != 0) {
+        let total = start.map_or(0, |view| view.offset.wrapping_add(accessor.offset));
+        if accessor.offset % unit != 0 || total % component.size() != 0 {
             report.repair(at.key("byteOffset"), format!("not aligned to {unit} bytes; read all the same"));
         }
         if start.is_some_and(|view| view.stride.is_some_and(|stride| stride % unit != 0)) {

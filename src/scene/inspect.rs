@@ -1,0 +1,434 @@
+//! A scene in words: what was read, and its lights in every unit.
+
+use std::{
+    f64::consts::{PI, TAU},
+    fmt::Write as _,
+};
+
+use glam::Vec3;
+
+use super::{AlphaMode, Light, LightKind, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
+
+/// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
+const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
+
+/// Most entries of one list; longer ones end with a count of the rest.
+const MAX_LISTED: usize = 200;
+
+/// The luminance of a linear colour with the primaries of sRGB (Rec. ITU-R BT.709).
+fn luminance(color: Vec3) -> f64 {
+    let c = color.as_dvec3();
+    0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z
+}
+
+/// A number with as many digits as one can use.
+fn digits(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 {
+        "0".into()
+    } else if !(1e-3..1e7).contains(&size) {
+        format!("{x:.4e}")
+    } else if size >= 1000.0 {
+        format!("{x:.1}")
+    } else {
+        let text = format!("{x:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}
+
+/// The solid angle that, at the intensity on the axis, gives all the flux of a spot light:
+/// the integral of glTF's falloff clamp((cos t - cos o) / (cos i - cos o), 0, 1)^2 over the sphere.
+///
+/// With u = cos t the falloff is a parabola between the cones, whose integral is a third of their difference.
+#[must_use]
+pub fn spot_solid_angle(inner_half_angle: f64, outer_half_angle: f64) -> f64 {
+    let (inner, outer) = (inner_half_angle.cos(), outer_half_angle.cos());
+    TAU * ((1.0 - inner) + (inner - outer) / 3.0)
+}
+
+fn named(kind: &str, index: usize, name: &str) -> String {
+    if name.is_empty() { format!("{kind} {index}") } else { format!("{kind} {index} '{name}'") }
+}
+
+fn color(c: Vec3) -> String {
+    format!("({}, {}, {})", digits(f64::from(c.x)), digits(f64::from(c.y)), digits(f64::from(c.z)))
+}
+
+/// Writes lines, which cannot fail for text in memory.
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, depth: usize, text: impl AsRef<str>) {
+        let _ = writeln!(self.0, "{:1$}{2}", "", depth * 2, text.as_ref());
+    }
+
+    /// Lists entries up to the limit.
+    fn list<T>(&mut self, title: &str, entries: impl ExactSizeIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+        let count = entries.len();
+        if count == 0 {
+            return;
+        }
+        self.line(0, format!("{title} ({count})"));
+        for entry in entries.take(MAX_LISTED) {
+            each(self, entry);
+        }
+        if count > MAX_LISTED {
+            self.line(1, format!("and {} more", count - MAX_LISTED));
+        }
+    }
+}
+
+/// What was read, for people.
+#[must_use]
+pub fn report(scene: &Scene) -> String {
+    let mut text = Text(String::new());
+    summary(scene, &mut text);
+    meshes(scene, &mut text);
+    materials(scene, &mut text);
+    textures(scene, &mut text);
+    cameras(scene, &mut text);
+    lights(scene, &mut text);
+    notes(scene, &mut text);
+    text.0
+}
+
+fn summary(scene: &Scene, text: &mut Text) {
+    text.line(0, format!("Scene '{}'", scene.name));
+    if let Some(source) = &scene.source {
+        text.line(1, format!("file: {}", source.display()));
+    }
+    let placed = scene.walk();
+    text.line(
+        1,
+        format!(
+            "{} nodes ({} shown), {} meshes, {} materials, {} textures, {} images, {} lights, {} cameras",
+            scene.nodes.len(),
+            placed.len(),
+            scene.meshes.len(),
+            scene.materials.len(),
+            scene.textures.len(),
+            scene.images.len(),
+            scene.lights.len(),
+            scene.cameras.len()
+        ),
+    );
+    let instances = placed.iter().filter(|placed| placed.node.mesh.is_some()).count();
+    text.line(1, format!("{} triangles shown in {instances} instances of meshes", scene.shown_triangles()));
+    if let Some((low, high)) = scene.bounds() {
+        let size = high - low;
+        text.line(1, format!("size {} x {} x {} m", digits(size.x), digits(size.y), digits(size.z)));
+        let corner = |p: glam::DVec3| format!("({}, {}, {})", digits(p.x), digits(p.y), digits(p.z));
+        text.line(1, format!("from {} to {} m", corner(low), corner(high)));
+    }
+}
+
+fn meshes(scene: &Scene, text: &mut Text) {
+    let mut instances = vec![0usize; scene.meshes.len()];
+    for placed in scene.walk() {
+        if let Some(count) = placed.node.mesh.and_then(|mesh| instances.get_mut(mesh)) {
+            *count += 1;
+        }
+    }
+    let entries = scene.meshes.iter().zip(instances).enumerate();
+    text.list("Meshes", entries, |text, (i, (mesh, instances))| {
+        let triangles: usize = mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+        let vertices: usize = mesh.primitives.iter().map(|primitive| primitive.positions.len()).sum();
+        let parts = mesh.primitives.len();
+        let name = named("mesh", i, &mesh.name);
+        if instances == 0 {
+            text.line(1, format!("{name}: not shown"));
+            return;
+        }
+        text.line(
+            1,
+            format!("{name}: {triangles} triangles, {vertices} vertices, {parts} parts, shown {instances} times"),
+        );
+        for primitive in mesh.primitives.iter().take(MAX_LISTED) {
+            let mut has = vec!["normals"];
+            let optional = [
+                ("tangents", !primitive.tangents.is_empty()),
+                ("uv0", !primitive.uv0.is_empty()),
+                ("uv1", !primitive.uv1.is_empty()),
+                ("colours", !primitive.colors.is_empty()),
+            ];
+            has.extend(optional.iter().filter(|(_, there)| *there).map(|(name, _)| *name));
+            let material = match primitive.material {
+                Some(i) => named("material", i, scene.materials.get(i).map_or("", |material| &material.name)),
+                None => "the default material".into(),
+            };
+            text.line(2, format!("{} triangles, {material}, {}", primitive.indices.len() / 3, has.join(", ")));
+        }
+    });
+}
+
+fn texture(texture: &TextureRef) -> String {
+    let mut out = format!("texture {} on uv{}", texture.texture, texture.uv_set);
+    if texture.transform != TextureRef::IDENTITY {
+        let [u, v] = texture.transform.map(|row| row.map(|x| digits(f64::from(x))).join(" "));
+        let _ = write!(out, " transformed by [{u}; {v}]");
+    }
+    out
+}
+
+fn materials(scene: &Scene, text: &mut Text) {
+    text.list("Materials", scene.materials.iter().enumerate(), |text, (i, material)| {
+        let alpha = match material.alpha {
+            AlphaMode::Opaque => "opaque".into(),
+            AlphaMode::Mask { cutoff } => format!("masked at {}", digits(f64::from(cutoff))),
+            AlphaMode::Blend => "blended".to_owned(),
+        };
+        let mut head = format!(
+            "{}: base colour {} opacity {}, metallic {}, roughness {}, {alpha}",
+            named("material", i, &material.name),
+            color(material.base_color.truncate()),
+            digits(f64::from(material.base_color.w)),
+            digits(f64::from(material.metallic)),
+            digits(f64::from(material.roughness)),
+        );
+        if material.double_sided {
+            head.push_str(", double-sided");
+        }
+        if material.unlit {
+            head.push_str(", unlit");
+        }
+        text.line(1, head);
+        let maps = [
+            ("base colour", &material.base_color_texture),
+            ("metallic and roughness", &material.metallic_roughness_texture),
+            ("normals", &material.normal_texture),
+            ("occlusion", &material.occlusion_texture),
+            ("emission", &material.emissive_texture),
+        ];
+        for (name, map) in maps {
+            if let Some(map) = map {
+                text.line(2, format!("{name}: {}", texture(map)));
+            }
+        }
+        if material.emission != Vec3::ZERO {
+            let nits = luminance(material.emission);
+            let map = if material.emissive_texture.is_some() { " where its texture is white" } else { "" };
+            text.line(
+                2,
+                format!(
+                    "emits {} nit{map}; rgb {}; a flat lambertian surface of it gives {} lm per m2",
+                    digits(nits),
+                    color(material.emission),
+                    digits(nits * PI)
+                ),
+            );
+        }
+    });
+}
+
+fn sampler(sampler: &Sampler) -> String {
+    let filter = |linear: bool| if linear { "linear" } else { "nearest" };
+    let wrap = |wrap: Wrap| match wrap {
+        Wrap::Repeat => "repeat",
+        Wrap::Mirror => "mirror",
+        Wrap::Clamp => "clamp",
+    };
+    let mips = sampler.mip_linear.map_or("no mips".to_owned(), |linear| format!("{} mips", filter(linear)));
+    format!(
+        "magnified {}, minified {}, {mips}, wrapped {} by {}",
+        filter(sampler.mag_linear),
+        filter(sampler.min_linear),
+        wrap(sampler.wrap_u),
+        wrap(sampler.wrap_v)
+    )
+}
+
+fn textures(scene: &Scene, text: &mut Text) {
+    text.list("Textures", scene.textures.iter().enumerate(), |text, (i, texture)| {
+        text.line(1, format!("texture {i}: image {}, {}", texture.image, sampler(&texture.sampler)));
+    });
+    text.list("Images", scene.images.iter().enumerate(), |text, (i, image)| {
+        let broken = if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
+        let name = named("image", i, &image.name);
+        text.line(1, format!("{name}: {} x {} pixels{broken}", image.width, image.height));
+    });
+}
+
+fn cameras(scene: &Scene, text: &mut Text) {
+    text.list("Cameras", scene.cameras.iter().enumerate(), |text, (i, camera)| {
+        let projection = match camera.projection {
+            Projection::Perspective { vertical_fov, aspect, near, far } => {
+                let fov = f64::from(vertical_fov);
+                // The length with which a frame 24 mm high has this field of view.
+                let focal = 12.0 / (fov / 2.0).tan();
+                format!(
+                    "perspective, {} degrees high (as {} mm on full frame), aspect {}, {} m to {}",
+                    digits(fov.to_degrees()),
+                    digits(focal),
+                    aspect.map_or("of the picture".into(), |aspect| digits(f64::from(aspect))),
+                    digits(f64::from(near)),
+                    far.map_or("infinity".into(), |far| format!("{} m", digits(f64::from(far))))
+                )
+            }
+            Projection::Orthographic { half_width, half_height, near, far } => format!(
+                "orthographic, {} x {} m, {} m to {} m",
+                digits(f64::from(half_width) * 2.0),
+                digits(f64::from(half_height) * 2.0),
+                digits(f64::from(near)),
+                digits(f64::from(far))
+            ),
+        };
+        text.line(1, format!("{}: {projection}", named("camera", i, &camera.name)));
+    });
+}
+
+fn lights(scene: &Scene, text: &mut Text) {
+    let mut uses = vec![0usize; scene.lights.len()];
+    for placed in scene.walk() {
+        if let Some(count) = placed.node.light.and_then(|light| uses.get_mut(light)) {
+            *count += 1;
+        }
+    }
+    text.list("Lights", scene.lights.iter().zip(uses).enumerate(), |text, (i, (light, uses))| {
+        one_light(text, &named("light", i, &light.name), light, uses);
+    });
+}
+
+fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
+    let weight = luminance(light.color);
+    let shown = match uses {
+        0 => "not shown".to_owned(),
+        1 => "shown once".to_owned(),
+        _ => format!("shown {uses} times"),
+    };
+    match light.kind {
+        LightKind::Point { intensity } => {
+            let cd = intensity.get() * weight;
+            text.line(1, format!("{name}: point, {shown}"));
+            text.line(2, format!("{} cd in every direction", digits(cd)));
+            text.line(2, format!("{} lm in all (4 pi I)", digits(2.0 * TAU * cd)));
+            text.line(2, format!("{} lx at 1 m", digits(cd)));
+        }
+        LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
+            let cd = intensity.get() * weight;
+            let (inner, outer) = (f64::from(inner_half_angle), f64::from(outer_half_angle));
+            let lm = cd * spot_solid_angle(inner, outer);
+            text.line(
+                1,
+                format!(
+                    "{name}: spot, half angles {} to {} degrees, {shown}",
+                    digits(inner.to_degrees()),
+                    digits(outer.to_degrees())
+                ),
+            );
+            text.line(2, format!("{} cd on the axis, {} lx at 1 m there", digits(cd), digits(cd)));
+            text.line(2, format!("{} lm in all (the falloff of glTF integrated)", digits(lm)));
+            let apex = TAU * (1.0 - outer.cos());
+            text.line(2, format!("as others state it: {} lm by pi I (Phi/pi convention)", digits(PI * cd)));
+            text.line(
+                2,
+                format!("and {} lm by the solid angle of the outer cone (apex-cone convention)", digits(apex * cd)),
+            );
+        }
+        LightKind::Directional { illuminance } => {
+            let lx = illuminance.get() * weight;
+            text.line(1, format!("{name}: directional, {shown}"));
+            text.line(2, format!("{} lx on a surface that faces it", digits(lx)));
+            text.line(
+                2,
+                format!("{} nit as a sun of 0.2666 degrees half angle (6.8018e-5 sr)", digits(lx / SUN_SOLID_ANGLE)),
+            );
+        }
+    }
+    if let Some(range) = light.range {
+        text.line(2, format!("ends at {} m", digits(f64::from(range))));
+    }
+    if light.color != Vec3::ONE {
+        let (bare, unit) = match light.kind {
+            LightKind::Directional { illuminance } => (illuminance.get(), "lx"),
+            LightKind::Point { intensity } | LightKind::Spot { intensity, .. } => (intensity.get(), "cd"),
+        };
+        text.line(
+            2,
+            format!(
+                "colour {} times {} {unit}; the values above weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
+                color(light.color),
+                digits(bare),
+                digits(weight)
+            ),
+        );
+    }
+}
+
+fn notes(scene: &Scene, text: &mut Text) {
+    for (kind, title) in
+        [(NoteKind::Repaired, "Repaired"), (NoteKind::Unsupported, "Not supported"), (NoteKind::Info, "Remarks")]
+    {
+        let notes: Vec<_> = scene.notes.iter().filter(|note| note.kind == kind).collect();
+        text.list(title, notes.into_iter(), |text, note| text.line(1, format!("{}: {}", note.place, note.message)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        photometry::{Candela, Lux},
+        scene::{Material, Note},
+    };
+
+    #[test]
+    fn the_solid_angle_of_a_spot_is_the_integral_of_its_falloff() {
+        for (inner, outer) in [(0.0f64, 0.7854f64), (0.3, 0.5), (1.0, 1.5), (0.0, 1.5708)] {
+            let steps = 200_000;
+            let sum: f64 = (0..steps)
+                .map(|i| {
+                    let t = (f64::from(i) + 0.5) / f64::from(steps) * outer;
+                    let fall = ((t.cos() - outer.cos()) / (inner.cos() - outer.cos())).clamp(0.0, 1.0);
+                    fall * fall * t.sin() * TAU * outer / f64::from(steps)
+                })
+                .sum();
+            let closed = spot_solid_angle(inner, outer);
+            assert!((sum - closed).abs() < 1e-6, "{inner} {outer}: {sum} {closed}");
+        }
+    }
+
+    #[test]
+    fn the_sun_has_the_solid_angle_of_its_disk() {
+        let exact = TAU * (1.0 - 0.2666f64.to_radians().cos());
+        assert!((SUN_SOLID_ANGLE / exact - 1.0).abs() < 1e-4, "{exact}");
+    }
+
+    #[test]
+    fn lights_are_told_in_all_units() {
+        let light = |color, kind| Light { name: "l".into(), color, kind, range: None };
+        let scene = Scene {
+            lights: vec![
+                light(Vec3::ONE, LightKind::Point { intensity: Candela(100.0) }),
+                light(
+                    Vec3::ONE,
+                    LightKind::Spot {
+                        intensity: Candela(100.0),
+                        inner_half_angle: 0.0,
+                        outer_half_angle: std::f32::consts::FRAC_PI_3,
+                    },
+                ),
+                light(Vec3::new(1.0, 0.0, 0.0), LightKind::Directional { illuminance: Lux(100_000.0) }),
+            ],
+            materials: vec![Material { emission: Vec3::splat(10.0), ..Material::default() }],
+            notes: vec![Note { kind: NoteKind::Repaired, place: "/x".into(), message: "m".into() }],
+            ..Scene::default()
+        };
+        let text = report(&scene);
+        for wanted in [
+            "100 cd in every direction",
+            "1256.6 lm in all (4 pi I)",
+            // 2 pi / 3 * (1 - cos 60) * 100
+            "104.7198 lm in all (the falloff",
+            "314.1593 lm by pi I",
+            "314.1593 lm by the solid angle of the outer cone",
+            "21260.0 lx on a surface",
+            "3.1256e8 nit as a sun",
+            "= 0.2126",
+            "emits 10 nit",
+            "Repaired (1)",
+            "  /x: m",
+        ] {
+            assert!(text.contains(wanted), "{wanted} in\n{text}");
+        }
+    }
+}
