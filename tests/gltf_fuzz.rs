@@ -42,7 +42,7 @@ fn document() -> (Value, Vec<u8>) {
     let mut view = |data: &[u8]| {
         views.push(json!({"buffer": 0, "byteOffset": bytes.len(), "byteLength": data.len()}));
         bytes.extend(data);
-        while bytes.len() % 4 != 0 {
+        while !bytes.len().is_multiple_of(4) {
             bytes.push(0);
         }
     };
@@ -59,7 +59,7 @@ fn document() -> (Value, Vec<u8>) {
     view(&floats(&[1., 0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 0., 1., 0., 0., 0.]));
     view(&floats(&[0., 1.]));
     view(&floats(&[1., 0., 0., 0., 0., 0., 0., 1.]));
-    view(&floats(&[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.]));
+    view(&floats(&[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.].repeat(2)));
     let document = json!({
         "asset": {"version": "2.0", "generator": "test"},
         "extensionsUsed": [
@@ -111,7 +111,7 @@ fn document() -> (Value, Vec<u8>) {
             {"bufferView": 9, "componentType": 5126, "type": "VEC4", "count": 4},
             {"bufferView": 10, "componentType": 5126, "type": "SCALAR", "count": 2, "min": [0], "max": [1]},
             {"bufferView": 11, "componentType": 5126, "type": "VEC4", "count": 2},
-            {"bufferView": 12, "componentType": 5126, "type": "MAT4", "count": 1},
+            {"bufferView": 12, "componentType": 5126, "type": "MAT4", "count": 2},
         ],
         "bufferViews": views,
         "buffers": [{"byteLength": bytes.len()}],
@@ -121,7 +121,7 @@ fn document() -> (Value, Vec<u8>) {
 
 fn pack(json: &str, bin: &[u8]) -> Vec<u8> {
     let mut json = json.as_bytes().to_vec();
-    while json.len() % 4 != 0 {
+    while !json.len().is_multiple_of(4) {
         json.push(b' ');
     }
     let total = 12 + 8 + json.len() + 8 + bin.len();

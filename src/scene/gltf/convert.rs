@@ -6,7 +6,7 @@ use glam::{DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
 use serde_json::Value;
 
 use super::{
-    MAX_NODES,
+    MAX_NODES, MAX_SHOWN_TRIANGLES,
     accessor::Store,
     files::Files,
     geometry::{self, TooLarge},
@@ -427,8 +427,10 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     };
     // A node may override a mesh's morph weights; such a pair is a mesh of its own.
     let mut made: HashMap<(usize, Vec<u64>), usize> = HashMap::new();
+    let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     let mut skins = 0usize;
+    let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
         let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
@@ -441,7 +443,7 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         let target = if let Some(&known) = made.get(&key) {
             known
         } else {
-            let first = !made.keys().any(|(other, _)| *other == mesh);
+            let first = !sizes.contains_key(&mesh);
             let mut out = Mesh { name: one_line(text(value, "name")), primitives: Vec::new() };
             let at = place.index(mesh);
             let at = at.key("primitives");
@@ -460,6 +462,8 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
                 }
             }
             let target = if first { mesh } else { scene.meshes.len() };
+            let triangles = out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+            sizes.insert(target, (out.primitives.len(), triangles));
             match scene.meshes.get_mut(target) {
                 Some(slot) => *slot = out,
                 None => scene.meshes.push(out),
@@ -469,6 +473,16 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         };
         if let Some(node) = scene.nodes.get_mut(index_of_node) {
             node.mesh = Some(target);
+        }
+        // A few bytes can ask for a large mesh once more; whoever walks over what is shown must come to an end.
+        let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
+        shown_primitives = shown_primitives.saturating_add(primitives);
+        shown_triangles = shown_triangles.saturating_add(triangles);
+        if shown_primitives > MAX_NODES {
+            return Err(TooLarge(format!("more than {MAX_NODES} instances of primitives")));
+        }
+        if shown_triangles > MAX_SHOWN_TRIANGLES {
+            return Err(TooLarge(format!("more than {MAX_SHOWN_TRIANGLES} triangles with all instances")));
         }
     }
     // Nodes that are not shown may name meshes that were not made; they are in range and empty.

@@ -58,7 +58,7 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let start = at + 8;
-        let stop = start.checked_add(size).unwrap_or(usize::MAX);
+        let stop = start.saturating_add(size);
         let Some(data) = bytes.get(start..stop) else {
             return Err(truncated(at, &format!("chunk {index}, which states {size} bytes")));
         };

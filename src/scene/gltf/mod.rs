@@ -40,8 +40,10 @@ pub const MAX_JSON_BYTES: usize = 256 << 20;
 pub const MAX_DECODED_BYTES: u64 = 2 << 30;
 /// Most elements of accessors that have no bytes behind them.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
-/// Most nodes.
+/// Most nodes, and most primitives that are shown, instances counted each.
 pub const MAX_NODES: usize = 10_000_000;
+/// Most triangles that are shown, instances counted each.
+pub const MAX_SHOWN_TRIANGLES: usize = 1 << 30;
 /// Most pixels across and down an image.
 pub const MAX_IMAGE_SIZE: u32 = 16384;
 /// Most bytes that decoding one image may take.
@@ -305,7 +307,8 @@ fn buffers<'a>(
                 Err(problem) => Err(problem),
                 Ok(Target::File(path)) => files.read(&path).map(Bytes::Shared),
                 Ok(Target::Data { mime, payload, base64 }) => {
-                    if !matches!(mime, "application/octet-stream" | "application/gltf-buffer") {
+                    let known = ["application/octet-stream", "application/gltf-buffer"];
+                    if !known.iter().any(|known| known.eq_ignore_ascii_case(mime)) {
                         report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
                     }
                     uri::decode(payload, base64).map(|bytes| Bytes::Shared(bytes.into()))

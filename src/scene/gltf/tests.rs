@@ -415,6 +415,18 @@ fn the_same_bytes_many_times_over_meet_the_limit() {
 }
 
 #[test]
+fn instances_are_limited() {
+    let mut value = triangle();
+    let primitive = value["meshes"][0]["primitives"][0].clone();
+    value["meshes"][0]["primitives"] = json!(vec![primitive; 4000]);
+    value["nodes"] = json!(vec![json!({"mesh": 0}); 4000]);
+    value.as_object_mut().unwrap().remove("scenes");
+    value.as_object_mut().unwrap().remove("scene");
+    let error = read(&value).unwrap_err();
+    assert!(matches!(error, ImportError::TooLarge { .. }), "{error}");
+}
+
+#[test]
 fn files_are_read_beside_the_document_and_nowhere_else() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("in ner");

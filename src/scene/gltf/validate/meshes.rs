@@ -113,7 +113,7 @@ impl Primitive<'_> {
                 report.repair(at, "two vertex attributes share a bufferView that has no byteStride; read as packed");
             }
             if view.is_some_and(|view| {
-                accessor.offset % 4 != 0 || view.offset % 4 != 0 || input.store.stride(accessor) % 4 != 0
+                [accessor.offset, view.offset, input.store.stride(accessor)].iter().any(|x| !x.is_multiple_of(4))
             }) {
                 report.repair(at, "the attribute is not aligned to 4 bytes; read all the same");
             }

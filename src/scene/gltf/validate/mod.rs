@@ -111,6 +111,10 @@ fn views(input: &Input<'_>, report: &mut Report) {
         {
             report.repair(at, format!("{problem}; what uses it is left out"));
         }
+        let stated = items(input.root, "buffers").get(view.buffer).and_then(|buffer| index(buffer, "byteLength"));
+        if stated.is_some_and(|stated| view.offset.saturating_add(view.length) > stated) {
+            report.repair(at, format!("the view reaches beyond the stated length of buffer {}", view.buffer));
+        }
         if let Some(stride) = view.stride {
             if stride > view.length {
                 report.repair(at.key("byteStride"), format!("{stride} is more than the view's {} bytes", view.length));
@@ -213,11 +217,15 @@ fn usages(input: &Input<'_>, report: &mut Report) {
                     report.repair(at, "a view of indices with a stride; read all the same");
                 }
             }
-            let attributes = entries(primitive, "attributes");
-            let targets = items(primitive, "targets").iter().filter_map(Value::as_object).flatten();
-            for (name, value) in attributes.chain(targets.map(|(name, value)| (name.as_str(), value))) {
-                if let Some(accessor) = value.as_u64().and_then(|x| usize::try_from(x).ok()) {
-                    hold(view_of(accessor), Usage::Vertices, &at.key(name), report);
+            let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
+            for (name, value) in entries(primitive, "attributes") {
+                let view = number(value).and_then(view_of);
+                hold(view, Usage::Vertices, &at.key("attributes").key(name), report);
+            }
+            let at = at.key("targets");
+            for (t, target) in items(primitive, "targets").iter().enumerate() {
+                for (name, value) in target.as_object().into_iter().flatten() {
+                    hold(number(value).and_then(view_of), Usage::Vertices, &at.index(t).key(name), report);
                 }
             }
         }
