@@ -415,6 +415,77 @@ fn the_same_bytes_many_times_over_meet_the_limit() {
 }
 
 #[test]
+fn too_many_values_are_refused_before_they_take_memory() {
+    let text = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":[{}0]}}", "0,".repeat(MAX_JSON_VALUES));
+    let error = load_bytes("f", text.as_bytes(), &NoFiles).unwrap_err();
+    assert!(matches!(error, ImportError::TooLarge { .. }), "{error}");
+}
+
+/// The triangle with other index bytes.
+fn with_indices(indices: [u8; 3]) -> Value {
+    let mut value = triangle();
+    let mut bytes = floats(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    bytes.extend(indices);
+    bytes.extend([0; 25]);
+    value["buffers"] = json!([{"byteLength": 64, "uri": data_uri(&bytes)}]);
+    value
+}
+
+#[test]
+fn indices_beyond_the_vertices_drop_their_triangles_and_restarts_are_refused() {
+    let scene = read(&with_indices([0, 1, 3])).unwrap();
+    assert_eq!(scene.shown_triangles(), 0);
+    assert!(kinds(&scene, NoteKind::Repaired).contains(&"/meshes/0/primitives/0/indices"));
+    let error = read(&with_indices([0, 1, 255])).unwrap_err().to_string();
+    assert!(error.starts_with("test.gltf: /meshes/0/primitives/0/indices: index 2 is 255"), "{error}");
+    assert_eq!(read(&with_indices([2, 1, 0])).unwrap().meshes[0].primitives[0].normals[0], Vec3::NEG_Z);
+}
+
+#[test]
+fn attributes_that_do_not_fit_are_left_out() {
+    let mut value = triangle();
+    value["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(2);
+    value["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = json!(0);
+    value["accessors"][2]["count"] = json!(2);
+    let scene = read(&value).unwrap();
+    let primitive = &scene.meshes[0].primitives[0];
+    assert_eq!((primitive.uv0.len(), primitive.tangents.len(), primitive.indices.len()), (0, 0, 3));
+    let places = kinds(&scene, NoteKind::Repaired);
+    assert!(places.contains(&"/meshes/0/primitives/0/attributes/TEXCOORD_0"), "{places:?}");
+    assert!(places.contains(&"/meshes/0/primitives/0/attributes/TANGENT"), "{places:?}");
+}
+
+#[test]
+fn quantized_positions_are_read() {
+    let mut value = triangle();
+    let bytes = [0u8, 0, 0, 0, 200, 0, 0, 0, 0, 100, 0, 0, 0, 1, 2];
+    value["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    value["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    value["buffers"] = json!([{"byteLength": 15, "uri": data_uri(&bytes)}]);
+    value["bufferViews"] =
+        json!([{"buffer": 0, "byteLength": 12, "byteStride": 4}, {"buffer": 0, "byteOffset": 12, "byteLength": 3}]);
+    value["accessors"] = json!([
+        {"bufferView": 0, "componentType": 5121, "type": "VEC3", "count": 3, "min": [0, 0, 0], "max": [200, 100, 0]},
+        {"bufferView": 1, "componentType": 5121, "type": "SCALAR", "count": 3},
+    ]);
+    let scene = read(&value).unwrap();
+    assert_eq!(scene.meshes[0].primitives[0].positions[1], Vec3::new(200.0, 0.0, 0.0));
+    assert!(scene.notes.is_empty(), "{:?}", scene.notes);
+}
+
+#[test]
+fn meshes_that_are_not_shown_stay_empty_and_in_place() {
+    let mut value = triangle();
+    value["meshes"] = json!([{"primitives": [{"attributes": {"POSITION": 0}}], "name": "spare"}, value["meshes"][0]]);
+    value["nodes"] = json!([{"mesh": 1}, {"mesh": 1}]);
+    value["scenes"] = json!([{"nodes": [0, 1]}]);
+    let scene = read(&value).unwrap();
+    assert_eq!((scene.meshes.len(), scene.meshes[0].primitives.len()), (2, 0));
+    assert_eq!((scene.meshes[0].name.as_str(), scene.shown_triangles()), ("spare", 2));
+    assert!(scene.nodes.iter().all(|node| node.mesh == Some(1)), "instances share one mesh");
+}
+
+#[test]
 fn instances_are_limited() {
     let mut value = triangle();
     let primitive = value["meshes"][0]["primitives"][0].clone();
