@@ -353,3 +353,41 @@ fn deep_nesting_is_refused() {
         assert!(gltf::load_bytes("fuzz", text.as_bytes(), &NoFiles).is_err());
     }
 }
+
+/// Documents in which a few bytes ask for much work over and over.
+#[test]
+fn amplified_work_comes_to_an_end() {
+    let many = |text: &str, count: usize| vec![text; count].join(",");
+    let n = 150_000;
+    let names = |prefix: &str| (0..n).map(|i| format!("\"{prefix}{i}\"")).collect::<Vec<_>>().join(",");
+    let head = "{\"asset\":{\"version\":\"2.0\"},";
+    let points = many("{\"mode\":0,\"attributes\":{\"NORMAL\":0}}", n);
+    let accessor = "\"accessors\":[{\"componentType\":5126,\"type\":\"VEC3\",\"count\":3}]";
+    let weights: Vec<String> = (0..n).map(|i| format!("{{\"mesh\":0,\"weights\":[{i}]}}")).collect();
+    let targets = many("{\"attributes\":{},\"targets\":[{\"NORMAL\":0}]}", n);
+    let skins = many("{\"joints\":[0]}", n);
+    let skinned: Vec<String> = (0..n).map(|i| format!("{{\"mesh\":0,\"skin\":{i}}}")).collect();
+    let sets: Vec<String> = (0..n).map(|i| format!("\"{i}Texture\":{{\"index\":0,\"texCoord\":{i}}}")).collect();
+    let one = |nodes: &str, primitives: &str, more: &str| {
+        format!("\"nodes\":[{nodes}],\"meshes\":[{{\"primitives\":[{primitives}]}}],{more}{accessor}}}")
+    };
+    let textured = many("{\"attributes\":{},\"material\":0}", n);
+    let cases = [
+        ("nodes of one mesh", one(&many("{\"mesh\":0}", n), &points, "")),
+        ("weights of one mesh", one(&weights.join(","), &targets, "")),
+        ("skins of one mesh", one(&skinned.join(","), &points, &format!("\"skins\":[{skins}],"))),
+        ("a large material", one("{}", &textured, &format!("\"materials\":[{{{}}}],", sets.join(",")))),
+        (
+            "names of extensions",
+            format!("\"extensionsUsed\":[{0}],\"extensionsRequired\":[{0}]}}", names("KHR_mesh_quantization")),
+        ),
+        ("scenes", format!("\"scenes\":[{}],\"nodes\":[{}]}}", many("{\"nodes\":[0]}", n), many("{}", n))),
+    ];
+    let mut tally = Tally::default();
+    for (name, rest) in cases {
+        let start = Instant::now();
+        tally.try_bytes(format!("{head}{rest}").as_bytes(), name);
+        println!("{name}: {:?}", start.elapsed());
+    }
+    assert_eq!(tally.loaded + tally.refused, 6);
+}

@@ -330,7 +330,7 @@ impl Source<'_> {
     }
 }
 
-fn too_large(error: ReadError) -> TooLarge {
+pub(super) fn too_large(error: ReadError) -> TooLarge {
     TooLarge(error.text())
 }
 

@@ -158,7 +158,7 @@ pub(super) fn load(
     let mut pixels = 0u64;
     let mut jobs: Vec<Job<'_>> = Vec::new();
     let mut looked_at = 0u64;
-    let used = items(root, "extensionsUsed");
+    let webp = items(root, "extensionsUsed").iter().any(|name| name == "EXT_texture_webp");
     for (i, image) in items(root, "images").iter().enumerate() {
         let at = place.index(i);
         let needed = needed.get(i).copied().unwrap_or(false);
@@ -170,7 +170,7 @@ pub(super) fn load(
             bytes = Err(format!("all images together exceed {MAX_FILE_BYTES} bytes"));
         }
         if let Ok(found) = &bytes {
-            match check(image, found, used, needed, &at, report) {
+            match check(image, found, webp, needed, &at, report) {
                 Ok(()) => {
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
@@ -269,7 +269,7 @@ fn fetch<'a>(
 fn check(
     image: &Value,
     bytes: &[u8],
-    used: &[Value],
+    webp: bool,
     needed: bool,
     at: &At<'_>,
     report: &mut Report,
@@ -281,7 +281,7 @@ fn check(
     }
     match found {
         Some("image/webp") => {
-            if !used.iter().any(|name| name == "EXT_texture_webp") {
+            if !webp {
                 report.repair(at, "a WebP image without EXT_texture_webp");
             }
             if needed { Err("WebP is not supported; convert it to PNG".into()) } else { Ok(()) }

@@ -140,13 +140,16 @@ fn lights_have_their_units_and_defaults() {
 
 #[test]
 fn texture_transforms_are_those_of_the_extension() {
-    // KHR_texture_transform: offset (0, 1), scale 0.5, and a rotation by 90 degrees that takes U to -V.
     let at = |m: [[f32; 3]; 2], u: f32, v: f32| m.map(|[a, b, c]| a * u + b * v + c);
-    let quarter = convert::texture_matrix([0.0, 0.0], std::f64::consts::FRAC_PI_2, [1.0, 1.0]);
-    let near = |a: [f32; 2], b: [f32; 2]| assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?}");
-    // The matrix in the extension's text, columns (cos, -sin, 0), (sin, cos, 0), times (u, v).
-    near(at(quarter, 1.0, 0.0), [0.0, -1.0]);
-    near(at(quarter, 0.0, 1.0), [1.0, 0.0]);
+    let near =
+        |a: [f32; 2], b: [f32; 2]| assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
+    // The extension's example: the lower left quadrant of the picture, turned clockwise by 90 degrees, so that the
+    // quadrant's lower left corner comes to the upper left, and its upper left corner to the upper right.
+    let example = convert::texture_matrix([0.0, 1.0], std::f64::consts::FRAC_PI_2, [0.5, 0.5]);
+    near(at(example, 0.0, 0.0), [0.0, 1.0]);
+    near(at(example, 1.0, 0.0), [0.0, 0.5]);
+    near(at(example, 1.0, 1.0), [0.5, 0.5]);
+    near(at(example, 0.0, 1.0), [0.5, 1.0]);
     // Scale first, then rotation, then offset.
     let all = convert::texture_matrix([0.25, 0.5], std::f64::consts::FRAC_PI_6, [2.0, 3.0]);
     let (sin, cos) = (0.5, 0.866_025_4);

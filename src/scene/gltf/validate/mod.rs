@@ -8,7 +8,10 @@ mod data;
 mod meshes;
 mod nodes;
 
-use std::{cell::Cell, collections::HashMap};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use serde_json::Value;
 
@@ -88,8 +91,8 @@ pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut Report) -> Opt
 }
 
 fn extensions(input: &Input<'_>, report: &mut Report) {
-    let used: Vec<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
-    let required: Vec<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
+    let used: HashSet<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
+    let required: HashSet<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
     for name in &required {
         if !used.contains(name) {
             report.repair("/extensionsRequired", format!("'{name}' is required but not listed in extensionsUsed"));
@@ -336,7 +339,7 @@ fn materials(input: &Input<'_>, report: &mut Report) {
             if variants.is_none() {
                 report.repair(at, "material variants are used but the document has none; ignored");
             }
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             let all = items(mappings, "mappings").iter().flat_map(|mapping| items(mapping, "variants"));
             if !all.filter_map(Value::as_u64).all(|variant| seen.insert(variant)) {
                 report.repair(at, "a material variant is used twice; ignored");
