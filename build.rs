@@ -7,7 +7,7 @@ use std::{env, fmt::Write as _, fs, path::Path, process::exit};
 
 /// Debian builds libshaderc without the libraries that it calls, so they are named here.
 #[cfg(feature = "system-shaderc")]
-#[allow(unsafe_code)]
+#[allow(unsafe_code, clippy::duplicated_attributes)]
 mod system_shaderc {
     #[link(name = "shaderc_combined", kind = "static")]
     #[link(name = "glslang", kind = "static")]

@@ -251,13 +251,7 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn submit(
-        &mut self,
-        scene: &GpuScene,
-        view: &View,
-        settings: &Settings,
-        wanted: Wanted,
-    ) -> GpuResult<Pending> {
+    pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         let data = frame_data(&self.gpu, scene, view, settings)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;

@@ -4,11 +4,11 @@
 //! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
 //! this list; `tests/architecture.rs` keeps it so.
 pub mod camera;
-pub mod photometry;
-pub mod scene;
+pub mod cli;
+pub mod frame;
 pub mod gpu;
 pub mod graph;
-pub mod passes;
-pub mod frame;
 pub mod output;
-pub mod cli;
+pub mod passes;
+pub mod photometry;
+pub mod scene;

@@ -123,15 +123,13 @@ pub fn write_exr(
             list.push(ex::AnyChannel::new(name.as_str(), ex::FlatSamples::F32(samples)));
         }
     }
-    let mut attributes = ex::LayerAttributes::default();
-    attributes.software_name = Some("sunny16".into());
-    attributes.white_luminance = Some(white_luminance);
-    let layer = ex::Layer::new(
-        ex::Vec2(width, height),
-        attributes,
-        ex::Encoding::FAST_LOSSLESS,
-        ex::AnyChannels::sort(list),
-    );
+    let attributes = ex::LayerAttributes {
+        software_name: Some("sunny16".into()),
+        white_luminance: Some(white_luminance),
+        ..Default::default()
+    };
+    let layer =
+        ex::Layer::new(ex::Vec2(width, height), attributes, ex::Encoding::FAST_LOSSLESS, ex::AnyChannels::sort(list));
     let mut bytes = std::io::Cursor::new(Vec::new());
     ex::WritableImage::write(&ex::Image::from_layer(layer))
         .non_parallel()

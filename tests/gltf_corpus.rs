@@ -159,6 +159,8 @@ fn the_reports_of_the_khronos_validator_agree() {
         "{valid} valid ones load ({} with a repair), {invalid} invalid ones are refused or repaired",
         strict.len()
     );
+    // The one that names a buffer on the web, which is valid but not followed.
+    assert!(strict.len() <= 1, "valid files are said to be repaired:\n{}", strict.join("\n"));
     assert!(wrong.is_empty(), "{} disagree:\n{}", wrong.len(), wrong.join("\n"));
     assert!(valid > 100 && invalid > 200, "{valid} valid and {invalid} invalid files were found");
 }

@@ -109,9 +109,14 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
     println!("import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms");
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
-    println!("lamps: {}, evaluated a tile: {:.1}", lists.lamps, f64::from(lists.evaluated) / f64::from(lists.tiles.max(1)));
+    println!(
+        "lamps: {}, evaluated a tile: {:.1}",
+        lists.lamps,
+        f64::from(lists.evaluated) / f64::from(lists.tiles.max(1))
+    );
     if let Some(file) = &args.json {
-        let describe = |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
+        let describe =
+            |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
         let value = json!({
             "scene": args.scene.scene.display().to_string(),
             "device": info.name, "driver": info.driver,

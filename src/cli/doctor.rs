@@ -19,8 +19,11 @@ pub fn run() -> Result<(), CliError> {
         );
         println!("     driver {}", device.driver);
         if device.missing.is_empty() {
-            let offers: Vec<_> =
-                device.optional.iter().map(|(what, has)| format!("{what}: {}", if *has { "yes" } else { "no" })).collect();
+            let offers: Vec<_> = device
+                .optional
+                .iter()
+                .map(|(what, has)| format!("{what}: {}", if *has { "yes" } else { "no" }))
+                .collect();
             println!("     usable; {}", offers.join(", "));
         } else {
             println!("     not usable: it lacks {}", device.missing.join(", "));

@@ -63,12 +63,7 @@ struct DeviceArgs {
 impl DeviceArgs {
     fn options(&self) -> GpuOptions {
         let faults = std::env::var("SUNNY16_FAULT").ok().and_then(|text| Fault::parse(&text)).into_iter().collect();
-        GpuOptions {
-            device: self.device.clone(),
-            validation: self.validation,
-            cache_dir: cache_dir(),
-            faults,
-        }
+        GpuOptions { device: self.device.clone(), validation: self.validation, cache_dir: cache_dir(), faults }
     }
 }
 
@@ -102,7 +97,8 @@ impl CliError {
     fn exit_code(&self) -> u8 {
         match self {
             Self::Internal(_) => 1,
-            Self::Usage(_) | Self::Look(LookError::UnknownPath { .. } | LookError::BadValue { .. } | LookError::Exposure(_)) => 2,
+            Self::Usage(_)
+            | Self::Look(LookError::UnknownPath { .. } | LookError::BadValue { .. } | LookError::Exposure(_)) => 2,
             Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {

@@ -146,12 +146,14 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
         .collect();
     let wanted = args.camera.as_deref().or(look.camera.as_deref());
     let found = match wanted {
-        Some(name) => Some(cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name).ok_or_else(|| {
-            let names: Vec<_> =
-                cameras.iter().map(|(camera, node, ..)| if camera.is_empty() { *node } else { *camera }).collect();
-            let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
-            CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.scene.display()))
-        })?),
+        Some(name) => {
+            Some(cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name).ok_or_else(|| {
+                let names: Vec<_> =
+                    cameras.iter().map(|(camera, node, ..)| if camera.is_empty() { *node } else { *camera }).collect();
+                let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
+                CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.scene.display()))
+            })?)
+        }
         None => cameras.first(),
     };
     Ok(match found {
@@ -246,4 +248,3 @@ pub fn exposure(
     let compensation = opened.look.compensation.unwrap_or(0.0);
     Ok((exposure.compensated(compensation).map_err(crate::scene::look::LookError::from)?, false))
 }
-

@@ -178,7 +178,10 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         gpu.info().name,
     );
     let (draws, instances, culled) = picture.drawn;
-    println!("{} triangles; {draws} draws of {instances} instances, {culled} outside of the view", opened.scene.shown_triangles());
+    println!(
+        "{} triangles; {draws} draws of {instances} instances, {culled} outside of the view",
+        opened.scene.shown_triangles()
+    );
     let lists = picture.lists;
     if lists.lamps > 0 && lists.tiles > 0 {
         let bounds = opened.settings(picture.exposure, vec![]).light_lists;

@@ -191,7 +191,10 @@ pub(super) fn choose(devices: &[DeviceInfo], wanted: Option<&str>) -> GpuResult<
     if chosen.missing.is_empty() {
         Ok(chosen.clone())
     } else {
-        Err(GpuError::Unsuitable { device: chosen.name.clone(), missing: format!("it lacks {}", chosen.missing.join(", ")) })
+        Err(GpuError::Unsuitable {
+            device: chosen.name.clone(),
+            missing: format!("it lacks {}", chosen.missing.join(", ")),
+        })
     }
 }
 

@@ -123,7 +123,8 @@ impl Frames {
     fn make_slot(&self, index: usize) -> GpuResult<Slot> {
         let gpu = &self.gpu;
         let name = format!("frame slot {index}");
-        let markers = Buffer::new(gpu, &format!("crash marker {index}"), u64::from(MAX_PASSES) * 4, BufferKind::Readback)?;
+        let markers =
+            Buffer::new(gpu, &format!("crash marker {index}"), u64::from(MAX_PASSES) * 4, BufferKind::Readback)?;
         let oops = |call| {
             let name = name.clone();
             move |result| GpuError::from_vk(call, &name, result)
@@ -138,7 +139,8 @@ impl Frames {
             let made = gpu.device.allocate_command_buffers(&allocate).map_err(oops("vkAllocateCommandBuffers"))?;
             let fence =
                 gpu.device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(oops("vkCreateFence"))?;
-            let create = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2 * MAX_PASSES);
+            let create =
+                vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2 * MAX_PASSES);
             let queries = gpu.device.create_query_pool(&create, None).map_err(oops("vkCreateQueryPool"))?;
             Ok(Slot {
                 pool,
@@ -437,7 +439,11 @@ impl Recorder<'_> {
                 vk::RenderingAttachmentInfo::default()
                     .image_view(target.image.view)
                     .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
-                    .load_op(if target.clear.is_some() { vk::AttachmentLoadOp::CLEAR } else { vk::AttachmentLoadOp::LOAD })
+                    .load_op(if target.clear.is_some() {
+                        vk::AttachmentLoadOp::CLEAR
+                    } else {
+                        vk::AttachmentLoadOp::LOAD
+                    })
                     .store_op(vk::AttachmentStoreOp::STORE)
                     .clear_value(vk::ClearValue { color })
             })
@@ -466,11 +472,13 @@ impl Recorder<'_> {
         let size = colors.first().map(|target| target.image).or(depth.map(|target| target.image));
         let (width, height) = size.map_or((1, 1), |image| (image.info().width, image.info().height));
         let area = vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width, height } };
-        let mut rendering = vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachments);
+        let mut rendering =
+            vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachments);
         if let Some(attachment) = &depth_attachment {
             rendering = rendering.depth_attachment(attachment);
         }
-        let viewport = vk::Viewport { x: 0.0, y: 0.0, width: width as f32, height: height as f32, min_depth: 0.0, max_depth: 1.0 };
+        let viewport =
+            vk::Viewport { x: 0.0, y: 0.0, width: width as f32, height: height as f32, min_depth: 0.0, max_depth: 1.0 };
         let (device, commands) = self.raw();
         // SAFETY: recording outside of rendering; the attachments are kept until the frame is over.
         unsafe {
@@ -494,10 +502,8 @@ impl Recorder<'_> {
         let (device, commands) = self.raw();
         // SAFETY: recording.
         unsafe {
-            device.cmd_set_cull_mode(
-                commands,
-                if cull_back { vk::CullModeFlags::BACK } else { vk::CullModeFlags::NONE },
-            );
+            device
+                .cmd_set_cull_mode(commands, if cull_back { vk::CullModeFlags::BACK } else { vk::CullModeFlags::NONE });
             device.cmd_set_front_face(
                 commands,
                 if front_is_clockwise { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE },
@@ -598,7 +604,14 @@ impl Recorder<'_> {
     }
 
     /// Draws a range of the current geometry.
-    pub fn draw_indexed(&mut self, first_index: u32, count: u32, vertex_offset: i32, first_instance: u32, instances: u32) {
+    pub fn draw_indexed(
+        &mut self,
+        first_index: u32,
+        count: u32,
+        vertex_offset: i32,
+        first_instance: u32,
+        instances: u32,
+    ) {
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with pipeline and geometry bound; the scene's upload checked the range.
         unsafe { device.cmd_draw_indexed(commands, count, instances, first_index, vertex_offset, first_instance) };
@@ -711,11 +724,7 @@ fn whole_level(image: &Image, mip: u32, offset: u64) -> vk::BufferImageCopy {
             base_array_layer: 0,
             layer_count: 1,
         })
-        .image_extent(vk::Extent3D {
-            width: (info.width >> mip).max(1),
-            height: (info.height >> mip).max(1),
-            depth: 1,
-        })
+        .image_extent(vk::Extent3D { width: (info.width >> mip).max(1), height: (info.height >> mip).max(1), depth: 1 })
 }
 
 impl Slot {

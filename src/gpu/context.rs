@@ -173,7 +173,6 @@ impl Inner {
     }
 
     /// The device's limits.
-    #[must_use]
     pub fn limits(&self) -> &vk::PhysicalDeviceLimits {
         &self.limits
     }
@@ -398,7 +397,8 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash:
     let anisotropy = info.optional.iter().any(|&(what, has)| what == "anisotropic filtering" && has);
     let base = vk::PhysicalDeviceFeatures::default().independent_blend(true).sampler_anisotropy(anisotropy);
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
-    let mut f13 = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);
+    let mut f13 =
+        vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);
     let create = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_features(&base)

@@ -12,7 +12,9 @@ pub enum GpuError {
         detail: String,
     },
     /// The loader found no driver, or no driver offers a device.
-    #[error("no Vulkan device found; install a driver (software: apt install mesa-vulkan-drivers) and run `sunny16 doctor`")]
+    #[error(
+        "no Vulkan device found; install a driver (software: apt install mesa-vulkan-drivers) and run `sunny16 doctor`"
+    )]
     NoDevice,
     /// `--device` names a device that is not there.
     #[error("no Vulkan device matches '{wanted}'; there are: {found}")]
@@ -31,7 +33,9 @@ pub enum GpuError {
         missing: String,
     },
     /// Validation was asked for and its layer is not installed.
-    #[error("validation was asked for, but VK_LAYER_KHRONOS_validation is not installed: apt install vulkan-validationlayers")]
+    #[error(
+        "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed: apt install vulkan-validationlayers"
+    )]
     NoValidationLayer,
     /// Memory ran out.
     #[error("out of {memory} memory for '{what}' ({bytes} bytes); use a smaller --size or a simpler scene")]
@@ -98,7 +102,9 @@ impl GpuError {
                 Self::OutOfMemory { what: what.into(), memory: "device", bytes: 0 }
             }
             vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfMemory { what: what.into(), memory: "host", bytes: 0 },
-            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { during: format!("{call} of '{what}'"), last_pass: None },
+            vk::Result::ERROR_DEVICE_LOST => {
+                Self::DeviceLost { during: format!("{call} of '{what}'"), last_pass: None }
+            }
             _ => Self::Vulkan { call, what: what.into(), result },
         }
     }

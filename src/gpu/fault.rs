@@ -61,8 +61,10 @@ mod tests {
     #[test]
     fn faults_are_read_from_text() {
         let fault = Fault::parse("image:gbuffer normal=device-lost");
-        assert!(matches!(fault, Some(Fault { point: FaultPoint::Image, ref name, result: vk::Result::ERROR_DEVICE_LOST })
-            if name == "gbuffer normal"));
+        assert!(
+            matches!(fault, Some(Fault { point: FaultPoint::Image, ref name, result: vk::Result::ERROR_DEVICE_LOST })
+            if name == "gbuffer normal")
+        );
         assert!(Fault::parse("image").is_none());
         assert!(Fault::parse("nowhere=device-lost").is_none());
     }

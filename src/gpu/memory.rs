@@ -120,9 +120,10 @@ impl Buffer {
     /// The caller has waited for the device's writes; the frame ring's tickets see to that.
     #[must_use]
     pub fn mapped(&self) -> &[u8] {
-        self.memory.as_ref().and_then(Allocation::mapped_slice).map_or(&[], |slice| {
-            slice.get(..self.size as usize).unwrap_or(slice)
-        })
+        self.memory
+            .as_ref()
+            .and_then(Allocation::mapped_slice)
+            .map_or(&[], |slice| slice.get(..self.size as usize).unwrap_or(slice))
     }
 
     /// Copies bytes into host memory.

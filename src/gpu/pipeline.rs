@@ -89,7 +89,9 @@ fn set_layout(gpu: &Gpu, bindings: &[(u32, vk::DescriptorType)]) -> GpuResult<vk
                 .binding(binding)
                 .descriptor_type(kind)
                 .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE)
+                .stage_flags(
+                    vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE,
+                )
         })
         .collect();
     let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&described);
@@ -154,7 +156,10 @@ impl Interface {
     /// The binding of this name in this set.
     pub(super) fn find(&self, set: u32, name: &str) -> GpuResult<&Binding> {
         self.bindings.iter().find(|binding| binding.set == set && binding.name == name).ok_or_else(|| {
-            GpuError::Pipeline { pipeline: self.name.clone(), detail: format!("no shader declares '{name}' in set {set}") }
+            GpuError::Pipeline {
+                pipeline: self.name.clone(),
+                detail: format!("no shader declares '{name}' in set {set}"),
+            }
         })
     }
 }
@@ -237,12 +242,20 @@ impl GraphicsPipeline {
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
         let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module])?;
         let stages = [(vk::ShaderStageFlags::VERTEX, vertex.handle), (vk::ShaderStageFlags::FRAGMENT, fragment.handle)]
-            .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"));
-        let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: state.vertex_stride, ..Default::default() }];
+            .map(|(stage, module)| {
+                vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+            });
+        let bindings =
+            [vk::VertexInputBindingDescription { binding: 0, stride: state.vertex_stride, ..Default::default() }];
         let attributes: Vec<_> = state
             .attributes
             .iter()
-            .map(|&(location, format, offset)| vk::VertexInputAttributeDescription { location, binding: 0, format, offset })
+            .map(|&(location, format, offset)| vk::VertexInputAttributeDescription {
+                location,
+                binding: 0,
+                format,
+                offset,
+            })
             .collect();
         let mut input = vk::PipelineVertexInputStateCreateInfo::default();
         if !attributes.is_empty() {
@@ -332,7 +345,9 @@ fn first_pipeline(
     name: &str,
 ) -> GpuResult<vk::Pipeline> {
     let result = match made {
-        Ok(pipelines) => return pipelines.first().copied().ok_or_else(|| GpuError::from_vk(call, name, vk::Result::ERROR_UNKNOWN)),
+        Ok(pipelines) => {
+            return pipelines.first().copied().ok_or_else(|| GpuError::from_vk(call, name, vk::Result::ERROR_UNKNOWN));
+        }
         Err((_, result)) => result,
     };
     Err(GpuError::from_vk(call, name, result))
@@ -379,14 +394,8 @@ impl TextureSet {
         let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateDescriptorPool", name, result))?;
         let live = gpu.register(pool, "texture set", name);
-        let mut this = Self {
-            sets: Vec::new(),
-            pool,
-            _images: Vec::new(),
-            _buffers: Vec::new(),
-            gpu: gpu.clone(),
-            _live: live,
-        };
+        let mut this =
+            Self { sets: Vec::new(), pool, _images: Vec::new(), _buffers: Vec::new(), gpu: gpu.clone(), _live: live };
         for list in lists {
             let layouts = [layout];
             let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);

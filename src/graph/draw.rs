@@ -22,7 +22,11 @@ pub fn draw(prepared: &Prepared, language: Language) -> String {
     for (position, &pass) in prepared.plan.order.iter().enumerate() {
         let Some(info) = prepared.passes.get(pass) else { continue };
         let barriers = prepared.plan.barriers.get(position).map_or(0, Vec::len);
-        line(&mut out, mermaid, &node(mermaid, "p", pass, &format!("{}. {} ({barriers} barriers)", position + 1, info.name)));
+        line(
+            &mut out,
+            mermaid,
+            &node(mermaid, "p", pass, &format!("{}. {} ({barriers} barriers)", position + 1, info.name)),
+        );
     }
     for (index, resource) in prepared.resources.iter().enumerate() {
         let Some((first, last)) = prepared.plan.lifetimes.get(index).copied().flatten() else { continue };

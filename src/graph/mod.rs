@@ -223,14 +223,13 @@ impl<'a> Graph<'a> {
             _ => 0,
         };
         let buffer = self.readback(name, size);
-        self.pass(&format!("read back {name}"))
-            .uses(image, Access::CopyFrom)
-            .uses(buffer, Access::CopyTo)
-            .record(move |cx| {
+        self.pass(&format!("read back {name}")).uses(image, Access::CopyFrom).uses(buffer, Access::CopyTo).record(
+            move |cx| {
                 let (image, buffer) = (cx.image(image), cx.buffer(buffer));
                 cx.rec.copy_image_to_buffer(&image, &buffer);
                 Ok(())
-            });
+            },
+        );
         buffer
     }
 
@@ -352,9 +351,8 @@ fn record_pass(
             Some(ColorTarget { image, clear, integer })
         })
         .collect();
-    let depth = pass
-        .depth
-        .and_then(|(index, clear, write)| target(index).map(|image| DepthTarget { image, clear, write }));
+    let depth =
+        pass.depth.and_then(|(index, clear, write)| target(index).map(|image| DepthTarget { image, clear, write }));
     let draws = !colors.is_empty() || depth.is_some();
     if draws {
         rec.begin_rendering(&colors, depth);

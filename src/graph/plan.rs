@@ -99,7 +99,8 @@ pub fn plan(resources: &[ResourceInfo], passes: &[PassInfo], outputs: &[usize]) 
             if let Some((from, to)) = tracked[resource].transition(access.state()) {
                 before.push(Barrier { resource, from, to });
             }
-            lifetimes[resource] = Some(lifetimes[resource].map_or((position, position), |(first, _)| (first, position)));
+            lifetimes[resource] =
+                Some(lifetimes[resource].map_or((position, position), |(first, _)| (first, position)));
         }
         barriers.push(before);
     }
@@ -265,7 +266,8 @@ pub struct Packing {
 pub fn pack(needs: &[MemoryNeed]) -> Packing {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|&index| (std::cmp::Reverse(needs[index].size), index));
-    let mut packing = Packing { offsets: vec![0; needs.len()], after: vec![Vec::new(); needs.len()], ..Default::default() };
+    let mut packing =
+        Packing { offsets: vec![0; needs.len()], after: vec![Vec::new(); needs.len()], ..Default::default() };
     let mut placed: Vec<usize> = Vec::new();
     for index in order {
         let need = needs[index];
@@ -463,7 +465,11 @@ mod tests {
             let needs: Vec<MemoryNeed> = (0..12)
                 .map(|_| {
                     let first = next(8) as usize;
-                    MemoryNeed { lifetime: (first, first + next(5) as usize), size: 1 + next(5000), alignment: 1 << next(9) }
+                    MemoryNeed {
+                        lifetime: (first, first + next(5) as usize),
+                        size: 1 + next(5000),
+                        alignment: 1 << next(9),
+                    }
                 })
                 .collect();
             let packing = pack(&needs);

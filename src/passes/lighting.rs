@@ -37,7 +37,10 @@ impl LightingPass {
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Ok(Self { whole: make("lighting", "lighting.frag", 1)?, split: make("lighting split", "lighting.frag+SPLIT", 3)? })
+        Ok(Self {
+            whole: make("lighting", "lighting.frag", 1)?,
+            split: make("lighting split", "lighting.frag+SPLIT", 3)?,
+        })
     }
 
     /// Declares the pass.

@@ -7,8 +7,8 @@ use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 use super::{mips, shared, view::View};
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo,
-        upload::Uploader, vk,
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
+        pipeline::SamplerInfo, upload::Uploader, vk,
     },
     scene::{self, AlphaMode, LightKind, Scene, TextureRef, Wrap},
 };
@@ -238,7 +238,8 @@ fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
     let normal = cofactor * (sign / largest.max(1e-300));
     let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
     // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
-    let scale = (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
+    let scale =
+        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
     let instance = shared::Instance {
         to_world,
         normal0: column(normal.x_axis, 0.0),
@@ -302,8 +303,7 @@ fn upload_geometry(
     let shown = || scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty());
     let vertex_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.positions.len()).sum();
     let index_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.indices.len()).sum();
-    let vertices =
-        Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
@@ -451,7 +451,8 @@ fn upload_textures(
             let on_device = match uploaded.get(&key) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made = texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
+                    let made =
+                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
                     uploaded.insert(key, Arc::clone(&made));
                     made
                 }

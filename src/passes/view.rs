@@ -52,7 +52,8 @@ impl View {
     #[must_use]
     pub fn may_see(&self, center: Vec3, radius: f32) -> bool {
         let m = self.view_projection.transpose();
-        let planes = [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis, m.w_axis - m.z_axis];
+        let planes =
+            [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis, m.w_axis - m.z_axis];
         planes.iter().all(|plane| {
             let normal = plane.truncate();
             plane.dot(center.extend(1.0)) >= -radius * normal.length()
@@ -105,12 +106,7 @@ fn clip_matrix(projection: &Projection, aspect: f64) -> Mat4 {
     let Clip { x, y, a, b, parallel } = clip(projection, aspect);
     let (x, y, a, b) = (x as f32, y as f32, a as f32, b as f32);
     let (w_from_z, w) = if parallel { (0.0, 1.0) } else { (-1.0, 0.0) };
-    Mat4::from_cols(
-        vec4(x, 0.0, 0.0, 0.0),
-        vec4(0.0, y, 0.0, 0.0),
-        vec4(0.0, 0.0, a, w_from_z),
-        vec4(0.0, 0.0, b, w),
-    )
+    Mat4::from_cols(vec4(x, 0.0, 0.0, 0.0), vec4(0.0, y, 0.0, 0.0), vec4(0.0, 0.0, a, w_from_z), vec4(0.0, 0.0, b, w))
 }
 
 /// The exact inverse of `clip_matrix`; a general inversion would lose digits for near planes of millimetres.

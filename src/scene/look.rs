@@ -291,7 +291,11 @@ impl Reader<'_> {
     fn wrong(&self) -> LookError {
         let generic = generic_path(self.path);
         let expected = PROPERTIES.iter().find(|(path, _)| *path == generic).map_or("", |(_, expected)| expected);
-        LookError::BadValue { path: self.path.into(), value: self.value.into(), expected: format!("it takes {expected}") }
+        LookError::BadValue {
+            path: self.path.into(),
+            value: self.value.into(),
+            expected: format!("it takes {expected}"),
+        }
     }
 
     fn number(&self) -> Result<f64, LookError> {

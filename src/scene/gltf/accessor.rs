@@ -5,7 +5,7 @@ use std::{cell::Cell, sync::Arc};
 
 use serde_json::Value;
 
-use super::{MAX_DECODED_BYTES, MAX_ZERO_ELEMENTS};
+use super::{MAX_CHECKED_BYTES, MAX_DECODED_BYTES, MAX_ZERO_ELEMENTS};
 
 /// The type of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,13 +286,13 @@ impl<'a> Store<'a> {
             buffers,
             views: list("bufferViews").iter().map(View::parse).collect(),
             accessors: list("accessors").iter().map(Accessor::parse).collect(),
-            budget: Cell::new(MAX_DECODED_BYTES),
+            budget: Cell::new(MAX_CHECKED_BYTES),
             zeros: Cell::new(MAX_ZERO_ELEMENTS),
         }
     }
 
-    /// Starts a new phase of reading with a full budget.
-    pub(super) fn refill(&self) {
+    /// Ends the checks and starts the conversion with a budget of its own.
+    pub(super) fn start_conversion(&self) {
         self.budget.set(MAX_DECODED_BYTES);
         self.zeros.set(MAX_ZERO_ELEMENTS);
     }

@@ -6,7 +6,7 @@ use glam::{DMat3, DMat4, DQuat, DVec3, Vec3, Vec4};
 use serde_json::Value;
 
 use super::{
-    MAX_NODES,
+    MAX_NODES, MAX_SHOWN_TRIANGLES,
     accessor::Store,
     files::Files,
     geometry::{self, TooLarge},
@@ -174,8 +174,11 @@ fn sampler(value: &Value) -> Sampler {
     }
 }
 
-/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation is
-/// `[cos, sin; -sin, cos]` as a pair of rows, so that a positive angle turns the picture's content counter-clockwise.
+/// The matrix of KHR_texture_transform: translation * rotation * scale, where the rotation has the rows
+/// `(cos, sin)` and `(-sin, cos)`.
+///
+/// An early text of the extension printed the transpose; this is the sign with which its own example shows the lower
+/// left quadrant turned clockwise, and that other renderers use.
 pub(super) fn texture_matrix(offset: [f64; 2], rotation: f64, scale: [f64; 2]) -> [[f32; 3]; 2] {
     let (sin, cos) = rotation.sin_cos();
     let [sx, sy] = scale;
@@ -422,30 +425,36 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     let at = At::ROOT;
     let place = at.key("meshes");
     scene.meshes = values.iter().map(|v| Mesh { name: one_line(text(v, "name")), primitives: Vec::new() }).collect();
-    let weights = |value: &Value| -> Option<Vec<f64>> {
-        value.get("weights").map(|_| items(value, "weights").iter().filter_map(Value::as_f64).collect())
+    let weights = |value: &Value, targets: usize| -> Option<Vec<f64>> {
+        let list = items(value, "weights");
+        (value.get("weights").is_some() && list.len() == targets)
+            .then(|| list.iter().filter_map(Value::as_f64).collect())
     };
     // A node may override a mesh's morph weights; such a pair is a mesh of its own.
     let mut made: HashMap<(usize, Vec<u64>), usize> = HashMap::new();
+    let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     let mut skins = 0usize;
+    let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
         let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
         skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
-        let right = |weights: &Vec<f64>| weights.len() == targets;
-        let weights = weights(node).filter(right).or_else(|| weights(value).filter(right)).unwrap_or_default();
+        // Any number of nodes may name one mesh, so that even looking at it has to be paid for.
+        store.spend(16 * targets as u64).map_err(geometry::too_large)?;
+        let weights = weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
         let key = (mesh, weights.iter().map(|weight| (weight + 0.0).to_bits()).collect::<Vec<_>>());
         let target = if let Some(&known) = made.get(&key) {
             known
         } else {
-            let first = !made.keys().any(|(other, _)| *other == mesh);
+            let first = !sizes.contains_key(&mesh);
             let mut out = Mesh { name: one_line(text(value, "name")), primitives: Vec::new() };
             let at = place.index(mesh);
             let at = at.key("primitives");
             for (p, primitive) in primitives.iter().enumerate() {
+                store.spend(256).map_err(geometry::too_large)?;
                 let normal_uv = index(primitive, "material")
                     .and_then(|material| scene.materials.get(material))
                     .filter(|material| !material.unlit)
@@ -460,6 +469,8 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
                 }
             }
             let target = if first { mesh } else { scene.meshes.len() };
+            let triangles = out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
+            sizes.insert(target, (out.primitives.len(), triangles));
             match scene.meshes.get_mut(target) {
                 Some(slot) => *slot = out,
                 None => scene.meshes.push(out),
@@ -469,6 +480,16 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         };
         if let Some(node) = scene.nodes.get_mut(index_of_node) {
             node.mesh = Some(target);
+        }
+        // A few bytes can ask for a large mesh once more; whoever walks over what is shown must come to an end.
+        let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
+        shown_primitives = shown_primitives.saturating_add(primitives);
+        shown_triangles = shown_triangles.saturating_add(triangles);
+        if shown_primitives > MAX_NODES {
+            return Err(TooLarge(format!("more than {MAX_NODES} instances of primitives")));
+        }
+        if shown_triangles > MAX_SHOWN_TRIANGLES {
+            return Err(TooLarge(format!("more than {MAX_SHOWN_TRIANGLES} triangles with all instances")));
         }
     }
     // Nodes that are not shown may name meshes that were not made; they are in range and empty.

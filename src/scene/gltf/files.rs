@@ -70,10 +70,13 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     if bytes.len() as u64 > limit { Err(Failure::TooLarge) } else { Ok(bytes) }
 }
 
+/// What a file held, or a sentence that names it.
+type Contents = Result<Arc<[u8]>, String>;
+
 /// All files of one import.
 pub(super) struct Files<'a> {
     resolver: &'a dyn Resolver,
-    known: RefCell<HashMap<String, Result<Arc<[u8]>, String>>>,
+    known: RefCell<HashMap<String, Contents>>,
     left: Cell<u64>,
 }
 
@@ -83,7 +86,7 @@ impl<'a> Files<'a> {
     }
 
     /// A file's bytes, or a sentence that names it.
-    pub(super) fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
+    pub(super) fn read(&self, path: &str) -> Contents {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     accessor::{Accessor, ReadError, Shape, Store},
-    json::{index, items},
+    json::{extension, index, items},
     report::{At, Report},
 };
 use crate::scene::Primitive;
@@ -159,6 +159,11 @@ impl Source<'_> {
             report.info(at, "a primitive without positions shows nothing");
             return Ok(None);
         };
+        let draco = extension(self.value, "KHR_draco_mesh_compression").is_some();
+        if draco && self.store.accessor(number).is_ok_and(|a| a.view.is_none() && a.sparse.is_none()) {
+            report.unsupported(at, "compressed by KHR_draco_mesh_compression with no other data; not shown");
+            return Ok(None);
+        }
         let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
         let attributes = at.key("attributes");
         let Some(positions) = Self::vital(&attributes.key("POSITION"), report, positions)? else { return Ok(None) };
@@ -210,7 +215,7 @@ impl Source<'_> {
         {
             let missing = if set == 0 { vertices.uv0.is_empty() } else { vertices.uv1.is_empty() };
             if !missing {
-                self.store.spend(faces.len() as u64 * 256).map_err(too_large)?;
+                self.store.spend(faces.len() as u64 * 96).map_err(too_large)?;
                 faces = tangents(&mut vertices, &faces, set, &at, report);
             }
         }
@@ -325,7 +330,7 @@ impl Source<'_> {
     }
 }
 
-fn too_large(error: ReadError) -> TooLarge {
+pub(super) fn too_large(error: ReadError) -> TooLarge {
     TooLarge(error.text())
 }
 
@@ -485,17 +490,19 @@ impl Geometry for Mikk<'_> {
 
 /// Most triangles that meet in one point as MikkTSpace welds them: by position, normal and texture coordinates.
 fn valence(vertices: &Vertices, uvs: &[Vec2], faces: &[[u32; 3]]) -> u32 {
+    let mut corners = vec![0u32; vertices.positions.len()];
+    for &i in faces.iter().flatten() {
+        if let Some(corners) = corners.get_mut(i as usize) {
+            *corners += 1;
+        }
+    }
     let mut counts: HashMap<[u32; 8], u32> = HashMap::new();
     let mut most = 0;
-    for &i in faces.iter().flatten() {
-        let i = i as usize;
-        let (Some(p), Some(n), Some(uv)) = (vertices.positions.get(i), vertices.normals.get(i), uvs.get(i)) else {
-            continue;
-        };
+    for (((p, n), uv), corners) in vertices.positions.iter().zip(&vertices.normals).zip(uvs).zip(corners) {
         // Adding zero makes one of the two zeros.
         let key = [p.x, p.y, p.z, n.x, n.y, n.z, uv.x, uv.y].map(|x| (x + 0.0).to_bits());
         let count = counts.entry(key).or_insert(0);
-        *count += 1;
+        *count += corners;
         most = most.max(*count);
     }
     most
@@ -519,8 +526,10 @@ fn tangents(vertices: &mut Vertices, faces: &[[u32; 3]], set: u8, at: &At<'_>, r
     if !matches!(ran, Ok(true)) {
         report.info(at, "no tangents could be made for the normal map; arbitrary ones are used");
     }
-    let mut known: HashMap<(u32, [u32; 4]), u32> = HashMap::new();
-    let (mut order, mut values, mut out) = (Vec::new(), Vec::new(), Vec::with_capacity(faces.len()));
+    // The new vertices made of one old vertex form a chain, nearly always of one or two.
+    let mut heads = vec![u32::MAX; vertices.positions.len()];
+    let (mut order, mut values, mut chain): (Vec<u32>, Vec<Vec4>, Vec<u32>) = (Vec::new(), Vec::new(), Vec::new());
+    let mut out = Vec::with_capacity(faces.len());
     for (face, made) in faces.iter().zip(made.as_chunks::<3>().0) {
         let mut corner = [0u32; 3];
         for ((slot, &vertex), made) in corner.iter_mut().zip(face).zip(made) {
@@ -531,11 +540,21 @@ fn tangents(vertices: &mut Vertices, faces: &[[u32; 3]], set: u8, at: &At<'_>, r
             });
             let normal = vertices.normals.get(vertex as usize).copied().unwrap_or(Vec3::Y);
             let tangent = unit.filter(|t| t.is_finite()).unwrap_or_else(|| some_tangent(normal));
-            *slot = *known.entry((vertex, tangent.to_array().map(f32::to_bits))).or_insert_with(|| {
+            let Some(head) = heads.get_mut(vertex as usize) else { continue };
+            let mut link = *head;
+            while let Some(value) = values.get(link as usize)
+                && *value != tangent
+            {
+                link = chain.get(link as usize).copied().unwrap_or(u32::MAX);
+            }
+            if link == u32::MAX {
+                link = u32::try_from(order.len()).unwrap_or(u32::MAX);
                 order.push(vertex);
                 values.push(tangent);
-                u32::try_from(order.len() - 1).unwrap_or(u32::MAX)
-            });
+                chain.push(*head);
+                *head = link;
+            }
+            *slot = link;
         }
         out.push(corner);
     }

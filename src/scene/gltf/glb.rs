@@ -6,6 +6,9 @@ const MAGIC: [u8; 4] = *b"glTF";
 const JSON: u32 = 0x4E4F_534A;
 const BIN: u32 = 0x004E_4942;
 
+/// No writer makes more chunks than two or three.
+const MAX_CHUNKS: usize = 1000;
+
 /// What a container holds.
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
@@ -49,6 +52,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
     let mut at = 12;
     let mut index = 0usize;
     while at < end {
+        if index > MAX_CHUNKS {
+            report.repair(format!("byte {at}"), format!("more than {MAX_CHUNKS} chunks; the rest is ignored"));
+            break;
+        }
         let (Some(size), Some(kind)) = (u32_at(bytes, at), u32_at(bytes, at + 4)) else {
             if json.is_none() {
                 return Err(truncated(at, "a chunk's header"));
@@ -58,7 +65,7 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         };
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let start = at + 8;
-        let stop = start.checked_add(size).unwrap_or(usize::MAX);
+        let stop = start.saturating_add(size);
         let Some(data) = bytes.get(start..stop) else {
             return Err(truncated(at, &format!("chunk {index}, which states {size} bytes")));
         };

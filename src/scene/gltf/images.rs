@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{
-    MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE, MAX_PIXEL_BYTES,
+    MAX_FILE_BYTES, MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE, MAX_PIXEL_BYTES,
     accessor::{ReadError, Store},
     files::Files,
     json::{extension, index, items, text},
@@ -142,6 +142,9 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     }
 }
 
+/// An image's name, its bytes if there are any to decode, and whether it is needed.
+type Job<'a> = (String, Option<Cow<'a, [u8]>>, bool);
+
 /// Reads all images; decodes those that are `needed`.
 pub(super) fn load(
     root: &Value,
@@ -153,15 +156,21 @@ pub(super) fn load(
     let at = At::ROOT;
     let place = at.key("images");
     let mut pixels = 0u64;
-    let mut jobs: Vec<(String, Option<Cow<'_, [u8]>>, bool)> = Vec::new();
-    let used = items(root, "extensionsUsed");
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    let mut looked_at = 0u64;
+    let webp = items(root, "extensionsUsed").iter().any(|name| name == "EXT_texture_webp");
     for (i, image) in items(root, "images").iter().enumerate() {
         let at = place.index(i);
         let needed = needed.get(i).copied().unwrap_or(false);
         let name = name(image, i);
         let mut bytes = fetch(image, store, files, &at, report);
+        // Any number of images may name the same bytes, so that looking at them all could take for ever.
+        looked_at = looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
+        if looked_at > MAX_FILE_BYTES {
+            bytes = Err(format!("all images together exceed {MAX_FILE_BYTES} bytes"));
+        }
         if let Ok(found) = &bytes {
-            match check(image, found, used, needed, &at, report) {
+            match check(image, found, webp, needed, &at, report) {
                 Ok(()) => {
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
@@ -244,8 +253,9 @@ fn fetch<'a>(
     match uri::parse(uri)? {
         Target::Data { mime, payload, base64 } => {
             let bytes = uri::decode(payload, base64)?;
-            if !matches!(mime, "image/png" | "image/jpeg" | "image/webp") {
-                report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
+            let mime = mime.to_ascii_lowercase();
+            if !matches!(mime.as_str(), "image/png" | "image/jpeg" | "image/webp") {
+                report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(&mime)));
             } else if recognise(&bytes).is_some_and(|found| found != mime) {
                 report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
             }
@@ -259,7 +269,7 @@ fn fetch<'a>(
 fn check(
     image: &Value,
     bytes: &[u8],
-    used: &[Value],
+    webp: bool,
     needed: bool,
     at: &At<'_>,
     report: &mut Report,
@@ -271,7 +281,7 @@ fn check(
     }
     match found {
         Some("image/webp") => {
-            if !used.iter().any(|name| name == "EXT_texture_webp") {
+            if !webp {
                 report.repair(at, "a WebP image without EXT_texture_webp");
             }
             if needed { Err("WebP is not supported; convert it to PNG".into()) } else { Ok(()) }

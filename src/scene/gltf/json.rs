@@ -56,3 +56,34 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
         bytes.split(|&byte| byte == b'\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum();
     (before + column.saturating_sub(1)).min(bytes.len())
 }
+
+/// About how many values a text has, counted without parsing it: whatever opens an array or object or follows a comma.
+pub(super) fn values(bytes: &[u8]) -> usize {
+    let (mut count, mut text, mut escaped) = (1, false, false);
+    for &byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if text => escaped = true,
+            b'"' => text = !text,
+            b',' | b'[' | b'{' if !text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_text() {
+        assert_eq!(values(br#"{"a,b": [1, 2, "[\",\\"], "c": {}}"#), 1 + 2 + 2 + 1 + 1);
+    }
+
+    #[test]
+    fn offsets_count_lines() {
+        assert_eq!(offset(b"ab\ncd", 2, 2), 4);
+        assert_eq!(offset(b"ab", 9, 9), 2);
+    }
+}

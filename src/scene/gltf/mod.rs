@@ -1,7 +1,7 @@
 //! Import of glTF 2.0 and GLB files: the only room that reads untrusted bytes.
 //!
 //! Whatever the bytes, nothing here panics, hangs or takes memory without bound. A file passes through three gates:
-//! the container ([`glb`]), the shape of the document ([`schema`]) with the rules between its parts ([`validate`]),
+//! the container (`glb`), the shape of the document (`schema`) with the rules between its parts (`validate`),
 //! and the conversion. What breaks the specification but can still be shown sensibly is repaired and noted with its
 //! place; what cannot is refused in one line that says where and what to do.
 
@@ -36,12 +36,18 @@ use super::Scene;
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
 /// Most bytes of JSON; as values it takes many times that.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
+/// Most values in the JSON: each takes about a hundred bytes in memory.
+pub const MAX_JSON_VALUES: usize = 1 << 24;
 /// Most bytes of geometry, decoded and generated, in one file.
-pub const MAX_DECODED_BYTES: u64 = 2 << 30;
+pub const MAX_DECODED_BYTES: u64 = 4 << 30;
+/// Most bytes of accessors that are checked number by number; what lies beyond is converted all the same.
+pub const MAX_CHECKED_BYTES: u64 = 1 << 30;
 /// Most elements of accessors that have no bytes behind them.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 24;
-/// Most nodes.
+/// Most nodes, and most primitives that are shown, instances counted each.
 pub const MAX_NODES: usize = 10_000_000;
+/// Most triangles that are shown, instances counted each.
+pub const MAX_SHOWN_TRIANGLES: usize = 1 << 30;
 /// Most pixels across and down an image.
 pub const MAX_IMAGE_SIZE: u32 = 16384;
 /// Most bytes that decoding one image may take.
@@ -175,6 +181,11 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
         let what = format!("{} bytes of JSON; at most {MAX_JSON_BYTES} are read", json.len());
         return Err(ImportError::TooLarge { file, what });
     }
+    let values = json::values(json);
+    if values > MAX_JSON_VALUES {
+        let what = format!("{values} JSON values; at most {MAX_JSON_VALUES} are read");
+        return Err(ImportError::TooLarge { file, what });
+    }
     let mut root: Value = serde_json::from_slice(json).map_err(|error| ImportError::Json {
         file: file.clone(),
         offset: json::offset(json, error.line(), error.column()),
@@ -189,7 +200,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     let store = Store::new(&root, buffers);
     let forest = validate::check(&root, &store, &mut report);
     violations(&file, &report)?;
-    store.refill();
+    store.start_conversion();
     let broken = || ImportError::Violation {
         file: file.clone(),
         place: "/nodes".into(),
@@ -305,7 +316,8 @@ fn buffers<'a>(
                 Err(problem) => Err(problem),
                 Ok(Target::File(path)) => files.read(&path).map(Bytes::Shared),
                 Ok(Target::Data { mime, payload, base64 }) => {
-                    if !matches!(mime, "application/octet-stream" | "application/gltf-buffer") {
+                    let known = ["application/octet-stream", "application/gltf-buffer"];
+                    if !known.iter().any(|known| known.eq_ignore_ascii_case(mime)) {
                         report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
                     }
                     uri::decode(payload, base64).map(|bytes| Bytes::Shared(bytes.into()))

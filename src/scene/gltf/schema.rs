@@ -515,7 +515,7 @@ fn type_of(value: &Value) -> &'static str {
 pub(super) fn integer(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let x = value.as_f64()?;
-        (x >= 0.0 && x <= 9e15 && x.fract() == 0.0).then_some(x as u64)
+        ((0.0..=9e15).contains(&x) && x.fract() == 0.0).then_some(x as u64)
     })
 }
 
@@ -633,7 +633,8 @@ impl Walk<'_> {
                 Some(x) if *above && x <= *min => Err(format!("{x} is not above {min}")),
                 Some(x) => {
                     let near = x.clamp(*min, *max);
-                    self.report.repair(at, format!("{x} is not within {min} to {max}; {near} is used"));
+                    let side = if x < *min { "less" } else { "more" };
+                    self.report.repair(at, format!("{x:?} is {side} than {near:?}, which is used"));
                     *value = near.into();
                     Ok(())
                 }

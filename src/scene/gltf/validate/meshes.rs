@@ -15,7 +15,15 @@ use super::{
 
 /// What is already known about accessors, so that many primitives may share them at no cost.
 #[derive(Default)]
-struct Seen(HashMap<(usize, &'static str), Option<String>>);
+struct Seen {
+    /// What is wrong with the numbers of an accessor, by its use.
+    data: HashMap<(usize, &'static str), Option<String>>,
+    /// The sets of texture coordinates that a material asks for.
+    sets: HashMap<usize, Vec<usize>>,
+}
+
+/// The most sets of texture coordinates of one material that are looked at.
+const MAX_SETS: usize = 32;
 
 /// A semantic's name without its number, and the number.
 fn split(name: &str) -> Option<(&'static str, Option<u32>)> {
@@ -93,7 +101,7 @@ impl Primitive<'_> {
         let count = self.attributes(&at, seen, report);
         self.indices(count, report);
         self.targets(count, report);
-        self.material(report);
+        self.material(seen, report);
     }
 
     /// Returns the number of vertices.
@@ -113,7 +121,7 @@ impl Primitive<'_> {
                 report.repair(at, "two vertex attributes share a bufferView that has no byteStride; read as packed");
             }
             if view.is_some_and(|view| {
-                accessor.offset % 4 != 0 || view.offset % 4 != 0 || input.store.stride(accessor) % 4 != 0
+                [accessor.offset, view.offset, input.store.stride(accessor)].iter().any(|x| !x.is_multiple_of(4))
             }) {
                 report.repair(at, "the attribute is not aligned to 4 bytes; read all the same");
             }
@@ -141,7 +149,7 @@ impl Primitive<'_> {
             if semantic == "POSITION" && (accessor.min.is_empty() || accessor.max.is_empty()) {
                 report.repair(at, "positions without min and max; they are taken from the data");
             }
-            let finding = seen.0.entry((number, semantic)).or_insert_with(|| data_rule(input, semantic, accessor));
+            let finding = seen.data.entry((number, semantic)).or_insert_with(|| data_rule(input, semantic, accessor));
             if let Some(finding) = finding {
                 report.repair(at, finding);
             }
@@ -225,16 +233,21 @@ impl Primitive<'_> {
     }
 
     /// The textures of the material need texture coordinates, and some of them tangents.
-    fn material(&self, report: &mut Report) {
+    fn material(&self, seen: &mut Seen, report: &mut Report) {
         let materials = items(self.input.root, "materials");
-        let Some(material) = index(self.value, "material").and_then(|index| materials.get(index)) else { return };
+        let Some(number) = index(self.value, "material") else { return };
+        let Some(material) = materials.get(number) else { return };
         let attribute = |name: &str| self.value.get("attributes").is_some_and(|list| list.get(name).is_some());
         let at = self.at.key("material");
-        let mut wanted = HashSet::new();
-        texture_coordinates(material, &mut wanted, 0);
-        let mut wanted: Vec<usize> = wanted.into_iter().collect();
-        wanted.sort_unstable();
-        for set in wanted {
+        let sets = seen.sets.entry(number).or_insert_with(|| {
+            let mut wanted = HashSet::new();
+            texture_coordinates(material, &mut wanted, 0);
+            let mut sets: Vec<usize> = wanted.into_iter().collect();
+            sets.sort_unstable();
+            sets.truncate(MAX_SETS);
+            sets
+        });
+        for set in sets {
             if !attribute(&format!("TEXCOORD_{set}")) {
                 report.repair(at, format!("the material needs TEXCOORD_{set}, which is absent; 0, 0 is used"));
             }

@@ -8,7 +8,10 @@ mod data;
 mod meshes;
 mod nodes;
 
-use std::{cell::Cell, collections::HashMap};
+use std::{
+    cell::Cell,
+    collections::{HashMap, HashSet},
+};
 
 use serde_json::Value;
 
@@ -88,8 +91,8 @@ pub(super) fn check(root: &Value, store: &Store<'_>, report: &mut Report) -> Opt
 }
 
 fn extensions(input: &Input<'_>, report: &mut Report) {
-    let used: Vec<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
-    let required: Vec<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
+    let used: HashSet<&str> = items(input.root, "extensionsUsed").iter().filter_map(Value::as_str).collect();
+    let required: HashSet<&str> = items(input.root, "extensionsRequired").iter().filter_map(Value::as_str).collect();
     for name in &required {
         if !used.contains(name) {
             report.repair("/extensionsRequired", format!("'{name}' is required but not listed in extensionsUsed"));
@@ -110,6 +113,10 @@ fn views(input: &Input<'_>, report: &mut Report) {
             && let Err(ReadError::Broken(problem)) = input.store.view(i)
         {
             report.repair(at, format!("{problem}; what uses it is left out"));
+        }
+        let stated = items(input.root, "buffers").get(view.buffer).and_then(|buffer| index(buffer, "byteLength"));
+        if stated.is_some_and(|stated| view.offset.saturating_add(view.length) > stated) {
+            report.repair(at, format!("the view reaches beyond the stated length of buffer {}", view.buffer));
         }
         if let Some(stride) = view.stride {
             if stride > view.length {
@@ -138,9 +145,11 @@ fn accessors(input: &Input<'_>, report: &mut Report) {
         if accessor.normalized && matches!(component, Component::U32 | Component::F32) {
             report.repair(at.key("normalized"), "neither floats nor 32-bit integers can be normalized; ignored");
         }
+        // Matrices are aligned to 4 bytes within their view, all else to its components' size (section 3.6.2.4).
         let unit = if accessor.shape.is_matrix() { 4 } else { component.size() };
         let start = accessor.view.and_then(|view| input.store.views.get(view).copied().flatten());
-        if accessor.offset % unit != 0 || start.is_some_and(|view| (view.offset + accessor.offset % unit) % unit != 0) {
+        let total = start.map_or(0, |view| view.offset.wrapping_add(accessor.offset));
+        if accessor.offset % unit != 0 || total % component.size() != 0 {
             report.repair(at.key("byteOffset"), format!("not aligned to {unit} bytes; read all the same"));
         }
         if start.is_some_and(|view| view.stride.is_some_and(|stride| stride % unit != 0)) {
@@ -211,11 +220,15 @@ fn usages(input: &Input<'_>, report: &mut Report) {
                     report.repair(at, "a view of indices with a stride; read all the same");
                 }
             }
-            let attributes = entries(primitive, "attributes");
-            let targets = items(primitive, "targets").iter().filter_map(Value::as_object).flatten();
-            for (name, value) in attributes.chain(targets.map(|(name, value)| (name.as_str(), value))) {
-                if let Some(accessor) = value.as_u64().and_then(|x| usize::try_from(x).ok()) {
-                    hold(view_of(accessor), Usage::Vertices, &at.key(name), report);
+            let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
+            for (name, value) in entries(primitive, "attributes") {
+                let view = number(value).and_then(view_of);
+                hold(view, Usage::Vertices, &at.key("attributes").key(name), report);
+            }
+            let at = at.key("targets");
+            for (t, target) in items(primitive, "targets").iter().enumerate() {
+                for (name, value) in target.as_object().into_iter().flatten() {
+                    hold(number(value).and_then(view_of), Usage::Vertices, &at.index(t).key(name), report);
                 }
             }
         }
@@ -326,7 +339,7 @@ fn materials(input: &Input<'_>, report: &mut Report) {
             if variants.is_none() {
                 report.repair(at, "material variants are used but the document has none; ignored");
             }
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             let all = items(mappings, "mappings").iter().flat_map(|mapping| items(mapping, "variants"));
             if !all.filter_map(Value::as_u64).all(|variant| seen.insert(variant)) {
                 report.repair(at, "a material variant is used twice; ignored");

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use glam::{DMat3, DMat4};
+use serde_json::Value;
 
 use super::{
     super::{
@@ -45,6 +46,9 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
     let at = At::ROOT;
     let place = at.key("nodes");
     let meshes = items(root, "meshes");
+    // Once for each mesh, since any number of nodes may share one.
+    let joints = |primitive: &Value| entries(primitive, "attributes").any(|(name, _)| name.starts_with("JOINTS_"));
+    let skinned: Vec<bool> = meshes.iter().map(|mesh| items(mesh, "primitives").iter().any(joints)).collect();
     for (i, node) in nodes.iter().enumerate() {
         let at = place.index(i);
         if node.get("matrix").is_some() {
@@ -73,9 +77,7 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
         if node.get("weights").is_some() && items(node, "weights").len() != targets {
             report.repair(at.key("weights"), format!("not as many weights as the {targets} morph targets; ignored"));
         }
-        let skinned = primitives
-            .iter()
-            .any(|primitive| entries(primitive, "attributes").any(|(name, _)| name.starts_with("JOINTS_")));
+        let skinned = mesh.and_then(|mesh| skinned.get(mesh)) == Some(&true);
         if node.get("skin").is_some() && !skinned {
             report.repair(at.key("skin"), "a skin on a mesh without joints; ignored");
         }
@@ -212,7 +214,7 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
     skinned_nodes(input, forest, report);
 }
 
-/// The most pairs of a skinned node and a scene that are looked at.
+/// The most pairs of a skinned node and a scene, or a primitive, that are looked at.
 const MAX_PAIRS: usize = 1 << 22;
 
 fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
@@ -241,6 +243,10 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
         }
         let count = items(joints, "joints").len();
         let primitives = meshes.get(mesh).map(|mesh| items(mesh, "primitives")).unwrap_or_default();
+        pairs += primitives.len();
+        if pairs > MAX_PAIRS {
+            continue;
+        }
         for primitive in primitives {
             for (name, value) in entries(primitive, "attributes").filter(|(name, _)| name.starts_with("JOINTS_")) {
                 let accessor = value.as_u64().and_then(|x| usize::try_from(x).ok()).and_then(|x| input.accessor(x));
