@@ -11,8 +11,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&directory)?;
     let scene = procedural::hall(lamps, triangles)?;
     let glb = write_glb(&scene)?;
-    let name = format!("hall_{}.glb", scene.lights.len());
+    let name = format!("hall_{lamps}.glb");
     fs::write(directory.join(&name), &glb)?;
+    fs::write(directory.join(format!("hall_{lamps}.look.toml")), procedural::HALL_LOOK)?;
     println!("{name}: {} bytes, {} triangles, {} lamps", glb.len(), scene.shown_triangles(), scene.lights.len());
     Ok(())
 }

@@ -11,9 +11,9 @@ use crate::{
     passes::{
         FrameData, GpuScene, Passes, View,
         gbuffer::{Gbuffer, LIGHT},
-        light_lists::{LightLists, MAX_LISTED, TILE},
+        light_lists::{self, LightLists, REPORT_WORDS, TILE},
         resolve::Channel,
-        shared::{FrameConstants, Instance, Light},
+        shared::{FrameConstants, Instance, Light, LightNode},
     },
     scene::Scene,
 };
@@ -53,21 +53,19 @@ impl Aov {
     }
 }
 
-/// How far lamps may be left out or merged (docs/light-lists.md). Both bounds are fractions of white under the
-/// current exposure.
+/// Which lamps may be left out (docs/light-lists.md).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LightListSettings {
     /// Off: every pixel evaluates every lamp.
     pub enabled: bool,
-    /// The sum of all that dropped lamps could add to a pixel stays below this.
+    /// All that left-out lamps could add to a pixel, together, stays below this fraction of white under the current
+    /// exposure; 0 leaves none out.
     pub cull_bound: f32,
-    /// The estimated error of far lamps that are merged by direction stays below this; 0 merges none.
-    pub merge_bound: f32,
 }
 
 impl Default for LightListSettings {
     fn default() -> Self {
-        Self { enabled: true, cull_bound: 1.0 / 1024.0, merge_bound: 1.0 / 1024.0 }
+        Self { enabled: true, cull_bound: 1.0 / 1024.0 }
     }
 }
 
@@ -103,7 +101,7 @@ fn frame<'a>(
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
-    let lists = passes.light_lists.declare(g, data, gbuffer);
+    let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
     passes.blend.declare(g, scene, data, gbuffer, lit);
     let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
@@ -128,18 +126,22 @@ fn declare_aov<'a>(
 }
 
 /// What the lists made pixels evaluate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LightListReport {
-    /// Tiles.
-    pub tiles: u32,
+    /// Clusters of pixels that have a list.
+    pub clusters: u32,
     /// Lamps (directional lights not counted).
     pub lamps: u32,
-    /// Evaluated in sum over tiles, merged ones counted one each.
+    /// Lamps in sum over clusters.
     pub evaluated: u32,
-    /// Evaluated in the tile that has most.
+    /// Lamps of the cluster that has most.
     pub most: u32,
-    /// Tiles whose list did not hold them and which evaluate all lamps.
+    /// Clusters whose list found no room and which evaluate all lamps.
     pub overflowed: u32,
+    /// Room that all lists together take (entries).
+    pub needed: u32,
+    /// Greatest bound on what left-out lamps add in any cluster, of white.
+    pub greatest_dropped: f32,
 }
 
 /// A finished picture on the host.
@@ -177,7 +179,6 @@ pub struct Pending {
     report: BufferHandle,
     drawn: (usize, usize, usize),
     lamps: u32,
-    tiles: u32,
 }
 
 /// Which of a picture's parts are brought back to the host.
@@ -197,12 +198,17 @@ impl Wanted {
 /// Frames in flight: the host records one while the device works on the other.
 const FRAMES_IN_FLIGHT: usize = 2;
 
+/// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
+const MAX_LIST_CAPACITY: u32 = 64 << 20;
+
 /// Renders pictures of scenes.
 pub struct Renderer {
     passes: Passes,
     cache: GraphCache,
     frames: Frames,
     number: u64,
+    /// Room that an earlier frame's lists were found to take.
+    list_capacity: u32,
     gpu: Gpu,
 }
 
@@ -219,6 +225,7 @@ impl Renderer {
             cache: GraphCache::default(),
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
+            list_capacity: 0,
             gpu: gpu.clone(),
         })
     }
@@ -243,6 +250,12 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
+        let picture = self.collect(pending)?;
+        if picture.lists.overflowed == 0 {
+            return Ok(picture);
+        }
+        // The lists found no room: what they take is known now.
+        let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         self.collect(pending)
     }
 
@@ -252,7 +265,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
-        let data = frame_data(&self.gpu, scene, view, settings)?;
+        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let images = frame(&mut graph, &self.passes, scene, &data, settings);
@@ -282,7 +295,6 @@ impl Renderer {
             report,
             drawn,
             lamps: data.values.light_count - data.values.directional_count,
-            tiles: data.values.tiles[0] * data.values.tiles[1],
         })
     }
 
@@ -318,6 +330,10 @@ impl Renderer {
         let report = buffer(pending.report)?;
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        // The next frame has room for as much, and some more for what comes into view.
+        if at(2) > 0 {
+            self.list_capacity = self.list_capacity.max(at(3).saturating_add(at(3) / 4)).min(MAX_LIST_CAPACITY);
+        }
         Ok(Picture {
             width,
             height,
@@ -326,11 +342,13 @@ impl Renderer {
             aovs,
             times: self.frames.times(pending.ticket).to_vec(),
             lists: LightListReport {
-                tiles: pending.tiles,
+                clusters: at(4),
                 lamps: pending.lamps,
                 evaluated: at(0),
                 most: at(1),
                 overflowed: at(2),
+                needed: at(3),
+                greatest_dropped: f32::from_bits(at(5)),
             },
             drawn: pending.drawn,
             exposure: pending.settings.exposure,
@@ -342,7 +360,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        let data = frame_data(&self.gpu, scene, view, settings)?;
+        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         let images = frame(&mut graph, &self.passes, scene, &data, settings);
         graph.output(images.display);
@@ -355,35 +373,43 @@ impl Renderer {
 
 fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
     use crate::graph::Access;
-    let out = graph.readback("light list report on the host", 16);
+    let out = graph.readback("light list report on the host", REPORT_WORDS * 4);
     graph.pass("read back light report").uses(lists.report, Access::CopyFrom).uses(out, Access::CopyTo).record(
         move |cx| {
             let (from, to) = (cx.buffer(lists.report), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, 16);
+            cx.rec.copy_buffer(&from, &to, 0, 0, REPORT_WORDS * 4);
             Ok(())
         },
     );
     out
 }
 
-fn frame_data(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<FrameData> {
+fn frame_data(
+    gpu: &Gpu,
+    scene: &GpuScene,
+    view: &View,
+    settings: &Settings,
+    list_capacity: u32,
+) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let lights = scene.lights_for(view);
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
+    let nodes = scene.nodes_for(view);
+    let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
     let lists = settings.light_lists;
     let values = FrameConstants {
         view_projection: view.view_projection,
         inverse_projection: view.inverse,
         forward: view.forward.extend(if view.parallel { 1.0 } else { 0.0 }),
         size: [view.width, view.height],
-        tiles: [view.width.div_ceil(TILE), view.height.div_ceil(TILE)],
+        tiles,
         pre_exposure: settings.exposure.multiplier() as f32,
         directional_count,
         light_count: lights.len() as u32,
-        list_capacity: lamps.clamp(1, MAX_LISTED),
+        list_capacity: light_lists::first_capacity(tiles[0] * tiles[1], lamps).max(list_capacity),
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
-        merge_bound: lists.merge_bound,
+        node_count: nodes.len() as u32,
         ..FrameConstants::default()
     };
     let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
@@ -395,6 +421,7 @@ fn frame_data(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &Settings) -> 
         constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
         instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
         lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
+        nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
         visible,
         values,
     })

@@ -13,9 +13,9 @@ struct FrameConstants {
     float pre_exposure;        // factor from nits to what buffers store
     uint directional_count;    // lights [0, this) are directional
     uint light_count;          // all lights
-    uint list_capacity;        // light list entries a tile
+    uint list_capacity;        // entries of all light lists together
     float cull_bound;          // greatest sum of what dropped lights could add, of white; 0 drops none
-    float merge_bound;         // greatest estimated error of merged far lights, of white; 0 merges none
+    uint node_count;           // nodes of the light tree
     uint pad0;
     uint pad1;
 };
@@ -27,6 +27,17 @@ struct Light {
     float spot_scale;          // glTF cone: clamp(cos * scale + offset)^2; 0 and 1 for point lights
     vec3 direction;            // unit, where the light shines to
     float spot_offset;
+};
+
+// A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its
+// parent, and `skip` is the next node outside of this one.
+struct LightNode {
+    vec3 center;               // of a sphere that holds the node's lamps, relative to the camera
+    float radius;
+    float strongest;           // candela, greatest channel of the strongest lamp
+    uint skip;
+    uint light;                // of a leaf: the lamp; else 0xffffffff
+    uint pad0;
 };
 
 struct Instance {

@@ -110,9 +110,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     println!("import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms");
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
     println!(
-        "lamps: {}, evaluated a tile: {:.1}",
+        "lamps: {}, evaluated a cluster: {:.1}",
         lists.lamps,
-        f64::from(lists.evaluated) / f64::from(lists.tiles.max(1))
+        f64::from(lists.evaluated) / f64::from(lists.clusters.max(1))
     );
     if let Some(file) = &args.json {
         let describe =

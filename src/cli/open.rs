@@ -199,7 +199,6 @@ impl Opened {
             light_lists: LightListSettings {
                 enabled: self.look.light_lists.unwrap_or(default.enabled),
                 cull_bound: self.look.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
-                merge_bound: self.look.merge_bound.map_or(default.merge_bound, |bound| bound as f32),
             },
             aovs,
         }

@@ -183,16 +183,16 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         opened.scene.shown_triangles()
     );
     let lists = picture.lists;
-    if lists.lamps > 0 && lists.tiles > 0 {
+    if lists.lamps > 0 && lists.clusters > 0 {
         let bounds = opened.settings(picture.exposure, vec![]).light_lists;
         println!(
-            "{} lamps: {:.1} evaluated a tile, at most {}{}; left out below {:.5} of white in sum, merged below {:.5}{}",
+            "{} lamps: {:.1} evaluated a cluster of pixels, at most {}{}; what is left out adds at most {:.6} of white in sum (bound {:.6}){}",
             lists.lamps,
-            f64::from(lists.evaluated) / f64::from(lists.tiles),
+            f64::from(lists.evaluated) / f64::from(lists.clusters),
             lists.most,
-            if lists.overflowed > 0 { format!(" ({} tiles evaluate all)", lists.overflowed) } else { String::new() },
+            if lists.overflowed > 0 { format!(" ({} clusters evaluate all)", lists.overflowed) } else { String::new() },
+            lists.greatest_dropped,
             bounds.cull_bound,
-            bounds.merge_bound,
             if bounds.enabled { "" } else { " (switched off)" },
         );
     }

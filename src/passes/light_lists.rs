@@ -1,8 +1,9 @@
-//! For each 16x16 tile, the lamps that its pixels must evaluate; what the rest could add is bounded (docs/light-lists.md).
+//! For each cluster of pixels, the lamps that it must evaluate; what the rest could add is bounded
+//! (docs/light-lists.md).
 
 use std::sync::Arc;
 
-use super::{FrameData, gbuffer::Gbuffer};
+use super::{FrameData, GpuScene, gbuffer::Gbuffer};
 use crate::{
     gpu::{Bind, ComputePipeline, Gpu, GpuResult},
     graph::{Access, BufferHandle, Graph},
@@ -11,21 +12,28 @@ use crate::{
 /// Pixels along a tile's edge.
 pub const TILE: u32 = 16;
 
-/// The most lamps that a tile lists; a tile with more evaluates all of them.
-pub const MAX_LISTED: u32 = 1024;
+/// Slices of a tile in depth (`SLICES` in the shader).
+const SLICES: u64 = 32;
 
-/// Directions into which far lamps are merged (`BINS` in the shader).
-const BINS: u64 = 64;
+/// Words of the report.
+pub const REPORT_WORDS: u64 = 8;
+
+/// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all lamps where there are
+/// fewer. Where that is too little the frame's report says how much it takes.
+#[must_use]
+pub fn first_capacity(tiles: u32, lamps: u32) -> u32 {
+    tiles.saturating_mul(3).saturating_mul(lamps.clamp(1, 96))
+}
 
 /// The lists.
 #[derive(Clone, Copy)]
 pub struct LightLists {
-    /// Listed and merged lamps of each tile.
-    pub counts: BufferHandle,
-    /// Listed lamps by index.
-    pub indices: BufferHandle,
-    /// Merged lamps: place and strength.
-    pub merged: BufferHandle,
+    /// Nearest slice of each tile.
+    pub tiles: BufferHandle,
+    /// Where each cluster's list begins and how long it is.
+    pub clusters: BufferHandle,
+    /// Lamps and nodes of all lists.
+    pub entries: BufferHandle,
     /// What was evaluated, for the report.
     pub report: BufferHandle,
 }
@@ -45,14 +53,20 @@ impl LightListsPass {
     }
 
     /// Declares the pass.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, data: &'a FrameData, gbuffer: Gbuffer) -> LightLists {
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+    ) -> LightLists {
         let [across, down] = data.values.tiles;
         let tiles = u64::from(across) * u64::from(down);
         let out = LightLists {
-            counts: g.storage("light list counts", tiles * 8),
-            indices: g.storage("light list indices", tiles * u64::from(data.values.list_capacity) * 4),
-            merged: g.storage("merged lights", tiles * BINS * 32),
-            report: g.storage("light list report", 16),
+            tiles: g.storage("light list tiles", tiles * 4),
+            clusters: g.storage("light list clusters", tiles * SLICES * 8),
+            entries: g.storage("light list entries", u64::from(data.values.list_capacity) * 4),
+            report: g.storage("light list report", REPORT_WORDS * 4),
         };
         g.pass("clear light report").uses(out.report, Access::Fill).record(move |cx| {
             let report = cx.buffer(out.report);
@@ -63,15 +77,15 @@ impl LightListsPass {
             .uses(gbuffer.depth, Access::ComputeSampled)
             .uses(gbuffer.surface, Access::ComputeSampled)
             .uses(gbuffer.normal, Access::ComputeSampled)
-            .uses(out.counts, Access::ComputeStorageWrite)
-            .uses(out.indices, Access::ComputeStorageWrite)
-            .uses(out.merged, Access::ComputeStorageWrite)
+            .uses(out.tiles, Access::ComputeStorageWrite)
+            .uses(out.clusters, Access::ComputeStorageWrite)
+            .uses(out.entries, Access::ComputeStorageWrite)
             .uses(out.report, Access::ComputeStorageReadWrite)
             .record(move |cx| {
                 let (depth, surface, normal) =
                     (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
-                let (counts, indices) = (cx.buffer(out.counts), cx.buffer(out.indices));
-                let (merged, report) = (cx.buffer(out.merged), cx.buffer(out.report));
+                let (tiles, clusters) = (cx.buffer(out.tiles), cx.buffer(out.clusters));
+                let (entries, report) = (cx.buffer(out.entries), cx.buffer(out.report));
                 cx.rec.bind_compute(
                     &self.pipeline,
                     &[
@@ -80,9 +94,11 @@ impl LightListsPass {
                         ("surface_image", Bind::Sampled(&surface)),
                         ("normal_image", Bind::Sampled(&normal)),
                         ("light_block", Bind::Storage(&data.lights)),
-                        ("count_block", Bind::Storage(&counts)),
-                        ("index_block", Bind::Storage(&indices)),
-                        ("merged_block", Bind::Storage(&merged)),
+                        ("node_block", Bind::Storage(&data.nodes)),
+                        ("loss_block", Bind::Storage(&scene.losses)),
+                        ("tile_block", Bind::Storage(&tiles)),
+                        ("cluster_block", Bind::Storage(&clusters)),
+                        ("entry_block", Bind::Storage(&entries)),
                         ("report_block", Bind::Storage(&report)),
                     ],
                 )?;

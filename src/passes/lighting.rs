@@ -63,9 +63,9 @@ impl LightingPass {
             .uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.normal, Access::FragmentSampled)
             .uses(gbuffer.emission, Access::FragmentSampled)
-            .uses(lists.counts, Access::FragmentStorageRead)
-            .uses(lists.indices, Access::FragmentStorageRead)
-            .uses(lists.merged, Access::FragmentStorageRead)
+            .uses(lists.tiles, Access::FragmentStorageRead)
+            .uses(lists.clusters, Access::FragmentStorageRead)
+            .uses(lists.entries, Access::FragmentStorageRead)
             .color_cleared(light, [0.0; 4]);
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
@@ -74,8 +74,8 @@ impl LightingPass {
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
-            let (counts, indices) = (cx.buffer(lists.counts), cx.buffer(lists.indices));
-            let merged = cx.buffer(lists.merged);
+            let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
+            let entries = cx.buffer(lists.entries);
             cx.rec.bind_graphics(
                 pipeline,
                 &[
@@ -85,9 +85,9 @@ impl LightingPass {
                     ("normal_image", Bind::Sampled(&normal)),
                     ("emission_image", Bind::Sampled(&emission)),
                     ("light_block", Bind::Storage(&data.lights)),
-                    ("count_block", Bind::Storage(&counts)),
-                    ("index_block", Bind::Storage(&indices)),
-                    ("merged_block", Bind::Storage(&merged)),
+                    ("tile_block", Bind::Storage(&tiles)),
+                    ("cluster_block", Bind::Storage(&clusters)),
+                    ("entry_block", Bind::Storage(&entries)),
                 ],
             )?;
             cx.rec.draw_fullscreen();

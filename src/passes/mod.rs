@@ -3,6 +3,7 @@
 pub mod blend;
 pub mod gbuffer;
 pub mod light_lists;
+pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod resolve;
@@ -26,6 +27,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// `LightNode`s.
+    pub nodes: Arc<Buffer>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.

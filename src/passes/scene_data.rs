@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::{mips, shared, view::View};
+use super::{light_tree, mips, shared, view::View};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
@@ -126,7 +126,21 @@ pub struct GpuScene {
     pub textures: Arc<TextureSet>,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
+    /// Tree over all lights that have a place.
+    pub light_tree: Vec<light_tree::Node>,
+    /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
+    pub losses: Arc<Buffer>,
     groups: Vec<Group>,
+}
+
+fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::Node> {
+    let first = lights.iter().filter(|light| light.directional).count() as u32;
+    let lamps: Vec<light_tree::Lamp> = lights
+        .iter()
+        .filter(|light| !light.directional)
+        .map(|light| light_tree::Lamp { position: light.position, intensity: light.shader.intensity })
+        .collect();
+    light_tree::build(&lamps, first)
 }
 
 impl GpuScene {
@@ -150,8 +164,14 @@ impl GpuScene {
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, pipeline)?;
+        let lights = world_lights(scene);
+        let light_tree = tree_over(&lights);
+        let (low, high) = scene.bounds().unwrap_or_default();
+        let table = light_tree::loss_table(&light_tree, low, high);
+        let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+        uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         uploader.finish()?;
-        Ok(Self { vertices, indices, materials: material_buffer, textures, lights: world_lights(scene), groups })
+        Ok(Self { vertices, indices, materials: material_buffer, textures, lights, light_tree, losses, groups })
     }
 
     /// What this view sees, and in which order it is drawn.
@@ -206,6 +226,15 @@ impl GpuScene {
         self.lights
             .iter()
             .map(|light| shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader })
+            .collect()
+    }
+
+    /// The light tree relative to the camera.
+    #[must_use]
+    pub fn nodes_for(&self, view: &View) -> Vec<shared::LightNode> {
+        self.light_tree
+            .iter()
+            .map(|node| shared::LightNode { center: (node.center - view.position).as_vec3(), ..node.shader })
             .collect()
     }
 
@@ -281,6 +310,7 @@ pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
             },
         });
     }
+    // Stable: the file's order among equals.
     lights.sort_by_key(|light| !light.directional);
     lights
 }

@@ -23,16 +23,34 @@ shader_struct! {
         pub directional_count: u32,
         /// All lights.
         pub light_count: u32,
-        /// Light list entries a tile.
+        /// Entries of all light lists together.
         pub list_capacity: u32,
         /// Greatest sum of what dropped lights could add, of white; 0 drops none.
         pub cull_bound: f32,
-        /// Greatest estimated error of merged far lights, of white; 0 merges none.
-        pub merge_bound: f32,
+        /// Nodes of the light tree.
+        pub node_count: u32,
         /// Padding.
         pub pad0: u32,
         /// Padding.
         pub pad1: u32,
+    }
+}
+
+shader_struct! {
+    /// A node of the light tree (`passes::light_tree`).
+    pub struct LightNode {
+        /// Of a sphere that holds the node's lamps, relative to the camera.
+        pub center: Vec3,
+        /// Of the sphere.
+        pub radius: f32,
+        /// Candela, greatest channel of the strongest lamp.
+        pub strongest: f32,
+        /// The next node outside of this one.
+        pub skip: u32,
+        /// Of a leaf: the lamp; else all ones.
+        pub light: u32,
+        /// Padding.
+        pub pad0: u32,
     }
 }
 
@@ -97,8 +115,8 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] =
-    [FrameConstants::LAYOUT, Light::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 5] =
+    [FrameConstants::LAYOUT, LightNode::LAYOUT, Light::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
 
 /// The material is alpha-tested.
 pub const MATERIAL_MASK: u32 = 1;

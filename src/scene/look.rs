@@ -33,8 +33,6 @@ pub struct Look {
     pub light_lists: Option<bool>,
     /// `passes.light_lists.cull_bound`, a fraction of white.
     pub cull_bound: Option<f64>,
-    /// `passes.light_lists.merge_bound`, a fraction of white.
-    pub merge_bound: Option<f64>,
     /// `scene.default_light`: the sun that a scene without any light is given.
     pub default_light: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
@@ -96,7 +94,7 @@ pub enum LookError {
 }
 
 /// Every property with what it takes; `*` stands for a light's name.
-pub const PROPERTIES: [(&str, &str); 15] = [
+pub const PROPERTIES: [(&str, &str); 14] = [
     ("camera.name", "the name of a camera in the file"),
     ("camera.body.iso", "an ISO speed above 0, e.g. 100"),
     ("camera.body.shutter", "seconds above 0, e.g. 0.01 or \"1/100\""),
@@ -106,7 +104,6 @@ pub const PROPERTIES: [(&str, &str); 15] = [
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
-    ("passes.light_lists.merge_bound", "a fraction of white from 0 to 1; 0 merges no lamps"),
     ("scene.default_light", "true or false: light a scene that has no light"),
     ("lights.*.enabled", "true or false"),
     ("lights.*.lumens", "luminous flux of 0 or more (point and spot lights)"),
@@ -172,7 +169,6 @@ impl Look {
             }
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
-            "passes.light_lists.merge_bound" => self.merge_bound = Some(read.fraction()?),
             "scene.default_light" => self.default_light = Some(read.boolean()?),
             _ => return self.set_light(path, &read),
         }

@@ -6,5 +6,5 @@ pub mod shapes;
 pub mod still_life;
 pub mod textures;
 
-pub use hall::hall;
+pub use hall::{HALL_LOOK, hall};
 pub use still_life::still_life;
