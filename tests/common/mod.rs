@@ -59,7 +59,8 @@ pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
         return None;
     }
     let options = GpuOptions { validation: true, faults, ..GpuOptions::default() };
-    let gpu = Gpu::open(&options).expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
+    let gpu =
+        Gpu::open(&options).expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
     Some(Guard { gpu })
 }
 
@@ -177,13 +178,14 @@ impl Brdf {
 
     /// As the G-buffer stores it: base colour 12 bits of the square root, metallic 8 bits, roughness 12 bits.
     pub fn of(material: &Material) -> Self {
-        let base = material.base_color.truncate().as_dvec3();
-        let quantise = |x: f64, steps: f64| (x * steps + 0.5).floor() / steps;
-        let root = |x: f64| quantise(x.sqrt(), 4095.0).powi(2);
+        // In single precision as the device does it, so that a value between two steps goes to the same one.
+        let quantise = |x: f32, steps: f32| f64::from((x * steps + 0.5).floor()) / f64::from(steps);
+        let root = |x: f32| quantise(x.sqrt(), 4095.0).powi(2);
+        let base = material.base_color;
         Self {
             base: DVec3::new(root(base.x), root(base.y), root(base.z)),
-            metallic: quantise(f64::from(material.metallic), 255.0),
-            roughness: quantise(f64::from(material.roughness), 4095.0),
+            metallic: quantise(material.metallic, 255.0),
+            roughness: quantise(material.roughness, 4095.0),
         }
     }
 
