@@ -14,7 +14,7 @@ use sunny16::{
     passes::{View, resolve::Channel},
     photometry::{Candela, Lux, units::Lumen},
     scene::{
-        AlphaMode, Material, Primitive, Scene,
+        AlphaMode, Material, Primitive, Sampler, Scene, TextureRef,
         build::{MaterialId, SceneBuilder, dielectric, metal},
         procedural::{self, shapes},
     },
@@ -285,6 +285,55 @@ fn the_surface_comes_back_within_half_a_step() {
     }
     println!("surface: {worst:.4} of a step");
     assert!(worst < 0.501, "{worst} of a step");
+}
+
+/// A picture as large as the view, pixel by texel, over triangles of two pixels: each pixel shows its texel at full
+/// resolution, also at the edges of triangles, and whichever coordinates and transform lead there.
+#[test]
+fn textures_are_sharp_at_triangle_edges() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let texel = |x: usize, y: usize| if (x * 7 + y * 13 + x * y) % 3 == 0 { 255u8 } else { 0 };
+    let rgba8 = (0..64 * 64).flat_map(|i| [texel(i % 64, i / 64), 255 - texel(i % 64, i / 64), 128, 255]).collect();
+    for (name, uv_set, transform) in [
+        ("plain", 0, TextureRef::IDENTITY),
+        ("second coordinates", 1, TextureRef::IDENTITY),
+        ("scaled", 2, [[0.25, 0.0, -0.25], [0.0, 0.25, 0.5]]),
+        ("turned", 3, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    ] {
+        for mask in [false, true] {
+            let mut builder = SceneBuilder::new("sharp");
+            let texels = procedural::textures::Picture { width: 64, height: 64, rgba8: Vec::clone(&rgba8) };
+            let texture = builder.add_texture("texels", texels, Sampler::default());
+            let reference =
+                TextureRef { uv_set: u8::from(uv_set == 1), transform, ..SceneBuilder::texture_ref(texture) };
+            let alpha = if mask { AlphaMode::Mask { cutoff: 0.5 } } else { AlphaMode::Opaque };
+            let white = dielectric("texels", Vec3::ONE, 1.0);
+            let material = Material { base_color_texture: Some(reference), alpha, ..white };
+            let material = builder.add_material(material);
+            let mut part = shapes::plane(Vec2::splat(2.0), 32, 32);
+            match uv_set {
+                1 => part.uv1 = std::mem::replace(&mut part.uv0, vec![Vec2::splat(0.3); part.positions.len()]),
+                2 => part.uv0.iter_mut().for_each(|uv| *uv = Vec2::new(uv.x * 4.0 + 1.0, uv.y * 4.0 - 2.0)),
+                3 => part.uv0.iter_mut().for_each(|uv| *uv = Vec2::new(uv.y, uv.x)),
+                _ => {}
+            }
+            let mesh = builder.add_mesh("plane", part, material);
+            builder.instance("plane", mesh, DMat4::IDENTITY);
+            let view = parallel(DVec3::Y * 5.0, DVec3::ZERO, 1.0, 10.0, (64, 64));
+            let base = Aov::Channel(Channel::BaseColor);
+            let picture = picture(&mut renderer, &builder.build().unwrap(), &view, &with(&[base]));
+            for (x, y) in (0..64 * 64).map(|i| (i % 64, i / 64)) {
+                let [r, g, _, there] = aov(&picture, base, x, y);
+                let want = f32::from(texel(x, y)) / 255.0;
+                assert_eq!(there, 1.0, "{name}, mask {mask}: nothing at {x} {y}");
+                assert!(
+                    (r - want).abs() < 0.02 && (g - 1.0 + want).abs() < 0.02,
+                    "{name}, mask {mask}, {x} {y}: {r} {g}"
+                );
+            }
+        }
+    }
 }
 
 fn gradient_quad() -> Primitive {
