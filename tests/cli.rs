@@ -321,6 +321,27 @@ fn inspect_names_lumens() {
 }
 
 #[test]
+fn a_reader_that_leaves_early_is_no_fault() {
+    let dir = workplace();
+    let run_closed = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
+        command.args(args).env("XDG_CACHE_HOME", dir.path().join("cache")).current_dir(dir.path());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command.stdout(writer).stderr(std::process::Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run_closed(&["inspect", "small.glb"]), (Some(0), String::new()));
+    if no_gpu("a_reader_that_leaves_early_is_no_fault") {
+        return;
+    }
+    let args = ["render", "small.glb", "-o", "out.png", "--size", "32x32", "--set", "camera.exposure.ev100=7"];
+    assert_eq!(run_closed(&args), (Some(0), String::new()));
+    assert_eq!(listing(dir.path()), ["out.png", "small.glb"]);
+}
+
+#[test]
 fn the_same_command_twice_gives_the_same_bytes() {
     if no_gpu("the_same_command_twice_gives_the_same_bytes") {
         return;
