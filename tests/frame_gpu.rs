@@ -171,7 +171,7 @@ fn depth_and_position_are_those_of_the_plane() {
         }
     }
     println!("depth: {worst:.2e}");
-    assert!(worst < 2e-5, "{worst}");
+    assert!(worst < 2e-5 * guard.slack() * guard.slack(), "{worst}");
 }
 
 /// A ball under a transform, seen alone: the greatest angle between the normals and those of the quadric.
@@ -215,7 +215,7 @@ fn normal_error(turn: DMat3, name: &str) {
     }
     println!("{name}: normals within {worst:.2e} rad over {seen} pixels");
     assert!(seen > 500, "{name}: {seen} pixels");
-    assert!(worst < 2e-4, "{name}: {worst} rad");
+    assert!(worst < 2e-4 * guard.slack(), "{name}: {worst} rad");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn the_surface_comes_back_within_half_a_step() {
 fn textures_are_sharp_at_triangle_edges() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    let texel = |x: usize, y: usize| if (x * 7 + y * 13 + x * y) % 3 == 0 { 255u8 } else { 0 };
+    let texel = |x: usize, y: usize| if (x * 7 + y * 13 + x * y).is_multiple_of(3) { 255u8 } else { 0 };
     let rgba8 = (0..64 * 64).flat_map(|i| [texel(i % 64, i / 64), 255 - texel(i % 64, i / 64), 128, 255]).collect();
     for (name, uv_set, transform) in [
         ("plain", 0, TextureRef::IDENTITY),

@@ -104,8 +104,8 @@ fn a_point_lamp_follows_the_inverse_square_from_a_decimetre_to_a_kilometre() {
         worst_lambert * 100.0
     );
     assert!(least_cos < 0.8);
-    assert!(worst < 1e-3, "glTF BRDF: {} %", worst * 100.0);
-    assert!(worst_lambert < 1e-3, "Lambert: {} %", worst_lambert * 100.0);
+    assert!(worst < 1e-3 * guard.slack(), "glTF BRDF: {} %", worst * 100.0);
+    assert!(worst_lambert < 1e-3 * guard.slack(), "Lambert: {} %", worst_lambert * 100.0);
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn the_sun_gives_its_lux_at_every_incidence() {
         }
     }
     println!("sun: BRDF {:.4} %, Lambert {:.4} %", worst * 100.0, worst_lambert * 100.0);
-    assert!(worst < 1e-3, "glTF BRDF: {} %", worst * 100.0);
+    assert!(worst < 1e-3 * guard.slack(), "glTF BRDF: {} %", worst * 100.0);
     // Of these, 0.042 % are the G-buffer's: 0.18 is stored as (1737/4095)^2.
-    assert!(worst_lambert < 1e-3, "Lambert: {} %", worst_lambert * 100.0);
+    assert!(worst_lambert < 1e-3 * guard.slack(), "Lambert: {} %", worst_lambert * 100.0);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
                     inside += 1;
                 } else if cos > outer.cos() {
                     penumbra += 1;
-                } else if cos < outer.cos() - 1e-6 {
+                } else if cos < outer.cos() - 1e-6 * guard.slack().powi(2) {
                     outside += 1;
                     assert_eq!(got, DVec3::ZERO, "light outside of the cone");
                 }
@@ -193,7 +193,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
                 if want.y > 1e-3 * peak {
                     worst = worst.max(relative(got, want));
                 } else {
-                    assert!((got.y - want.y).abs() < 5e-6 * peak, "{got} {want}");
+                    assert!((got.y - want.y).abs() < 5e-6 * guard.slack() * peak, "{got} {want}");
                 }
             }
         }
@@ -201,7 +201,7 @@ fn a_spot_has_the_cone_of_khr_lights_punctual() {
             "spot {inner:.2} {outer:.2}: {:.4} % over {inside} inside, {penumbra} in the penumbra, {outside} outside",
             worst * 100.0
         );
-        assert!(worst < 5e-3, "{} %", worst * 100.0);
+        assert!(worst < 5e-3 * guard.slack(), "{} %", worst * 100.0);
         assert!((inside > 20 || inner == 0.0) && penumbra > 20 && outside > 200);
     }
 }
@@ -239,7 +239,7 @@ fn a_range_windows_by_the_specification() {
         }
     }
     println!("range: {:.4} %", worst * 100.0);
-    assert!(worst < 1e-3, "{} %", worst * 100.0);
+    assert!(worst < 1e-3 * guard.slack(), "{} %", worst * 100.0);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn coloured_light_on_coloured_matter_by_channel() {
         }
     }
     println!("colours: {:.4} %", worst * 100.0);
-    assert!(worst < 1e-3, "{} %", worst * 100.0);
+    assert!(worst < 1e-3 * guard.slack(), "{} %", worst * 100.0);
 }
 
 /// The light of a whole look-through of the program: nits and exposed values of a card under the noon sun.

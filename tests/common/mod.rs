@@ -36,6 +36,13 @@ impl Drop for Guard {
 }
 
 impl Guard {
+    /// How much wider than with 8 sub-pixel bits bounds of places are. SwiftShader snaps vertices to a 16th of a pixel,
+    /// so that a surface lies up to 0.2 % from where the pixel's ray meets it; cards and Mesa snap to a 256th.
+    pub fn slack(&self) -> f64 {
+        let bits = self.gpu.limits().sub_pixel_precision_bits;
+        if bits >= 8 { 1.0 } else { f64::powi(2.0, 9 - bits as i32) }
+    }
+
     pub fn renderer(&self) -> Renderer {
         Renderer::new(&self.gpu).expect("pipelines")
     }
