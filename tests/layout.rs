@@ -35,9 +35,6 @@ fn host_structs_lie_as_the_shaders_read_them() {
         assert!(declared > 0, "no shader declares {}", host.name);
         // All but the frame's constants come as arrays.
         assert!(strides > 0 || host.name == "FrameConstants", "no shader has an array of {}", host.name);
-        // The last field ends the struct: no padding that one side could see differently.
-        let last = host.fields.last().unwrap();
-        assert!(last.1 < host.size && host.size % 16 == 0, "{} has {} bytes", host.name, host.size);
         println!("{}: {declared} modules, {strides} as an array", host.name);
         compared += declared;
     }
