@@ -21,17 +21,31 @@ layout(location = 2) in vec4 in_tangent;
 layout(location = 3) in vec4 in_uv;
 layout(location = 4) in vec4 in_color;
 
-vec2 texture_uv(uint slot) {
+#ifndef PLAIN
+// How the coordinates change to the next pixel; a global, so that it is taken before anything is discarded.
+vec4 uv_dx = dFdx(in_uv);
+vec4 uv_dy = dFdy(in_uv);
+
+// A texture by its coordinate set and transform. The derivatives are those of the interpolated coordinates, carried
+// through the transform: implicit ones would be of what helper invocations read from the material buffer, where
+// Mesa's software driver 22.3 reads zeros, so that pixels at a triangle's edge took a far too small mip.
+vec4 sample_slot(sampler2D picture, uint slot) {
     vec4 row0 = materials[material_index].uv_rows[slot * 2];
     vec4 row1 = materials[material_index].uv_rows[slot * 2 + 1];
-    vec3 uv = vec3(row0.w == 0.0 ? in_uv.xy : in_uv.zw, 1.0);
-    return vec2(dot(row0.xyz, uv), dot(row1.xyz, uv));
+    bool first = row0.w == 0.0;
+    vec3 uv = vec3(first ? in_uv.xy : in_uv.zw, 1.0);
+    vec2 along_x = first ? uv_dx.xy : uv_dx.zw;
+    vec2 along_y = first ? uv_dy.xy : uv_dy.zw;
+    return textureGrad(picture, vec2(dot(row0.xyz, uv), dot(row1.xyz, uv)),
+                       vec2(dot(row0.xy, along_x), dot(row1.xy, along_x)),
+                       vec2(dot(row0.xy, along_y), dot(row1.xy, along_y)));
 }
+#endif
 
 vec4 fragment_base_color() {
     vec4 color = materials[material_index].base_color * in_color;
 #ifndef PLAIN
-    color *= texture(base_color_texture, texture_uv(0));
+    color *= sample_slot(base_color_texture, 0);
 #endif
     return color;
 }
@@ -40,7 +54,7 @@ vec4 fragment_base_color() {
 vec2 fragment_metallic_roughness() {
     vec2 factors = vec2(materials[material_index].metallic, materials[material_index].roughness);
 #ifndef PLAIN
-    factors *= texture(metallic_roughness_texture, texture_uv(1)).bg;
+    factors *= sample_slot(metallic_roughness_texture, 1).bg;
 #endif
     return factors;
 }
@@ -49,7 +63,7 @@ float fragment_occlusion() {
 #ifdef PLAIN
     return 1.0;
 #else
-    return 1.0 + materials[material_index].occlusion_strength * (texture(occlusion_texture, texture_uv(3)).r - 1.0);
+    return 1.0 + materials[material_index].occlusion_strength * (sample_slot(occlusion_texture, 3).r - 1.0);
 #endif
 }
 
@@ -57,7 +71,7 @@ float fragment_occlusion() {
 vec3 fragment_emission() {
     vec3 emission = materials[material_index].emission.rgb;
 #ifndef PLAIN
-    emission *= texture(emissive_texture, texture_uv(4)).rgb;
+    emission *= sample_slot(emissive_texture, 4).rgb;
 #endif
     return emission;
 }
@@ -71,7 +85,7 @@ vec3 fragment_normal(uint flags) {
     if ((flags & MATERIAL_NORMAL_MAP) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
         vec3 t = normalize(in_tangent.xyz - n * dot(n, in_tangent.xyz));
         vec3 b = cross(n, t) * in_tangent.w;
-        vec3 m = texture(normal_texture, texture_uv(2)).xyz * 2.0 - 1.0;
+        vec3 m = sample_slot(normal_texture, 2).xyz * 2.0 - 1.0;
         m.xy *= materials[material_index].normal_scale;
         vec3 mapped = m.x * t + m.y * b + m.z * n;
         float k = dot(mapped, mapped);

@@ -1,5 +1,21 @@
 //! The command line: one file a command.
 
+/// Prints without minding a closed pipe, as in `sunny16 inspect scene.glb | head`: the standard macro would panic.
+macro_rules! print {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stdout(), $($text)*);
+    }};
+}
+
+/// `print` with a line's end.
+macro_rules! println {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
+
 mod bench;
 mod doctor;
 mod graph;

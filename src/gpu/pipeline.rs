@@ -202,6 +202,9 @@ pub struct GraphicsState {
     pub colors: Vec<(vk::Format, bool)>,
     /// Depth format, whether it is written, and the test.
     pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
+    /// A shader whose texture set (set 1) the pipeline's layout has whole, whatever its own shaders use of it, so that
+    /// texture sets made for one pipeline fit the others.
+    pub textures_of: Option<&'static str>,
 }
 
 struct ShaderModule<'a> {
@@ -240,7 +243,11 @@ impl GraphicsPipeline {
         gpu.fault(FaultPoint::Pipeline, name, "vkCreateGraphicsPipelines")?;
         let (vertex, vertex_module) = ShaderModule::new(gpu, name, vertex)?;
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
-        let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module])?;
+        // The compiler leaves out what a shader does not use: the layout must not depend on it.
+        let mut textures = state.textures_of.and_then(Shader::find).map(Shader::module).unwrap_or_default();
+        textures.bindings.retain(|binding| binding.set == 1);
+        textures.push_constant_size = 0;
+        let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module, &textures])?;
         let stages = [(vk::ShaderStageFlags::VERTEX, vertex.handle), (vk::ShaderStageFlags::FRAGMENT, fragment.handle)]
             .map(|(stage, module)| {
                 vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")

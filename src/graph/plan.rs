@@ -231,8 +231,12 @@ impl Tracked {
         }
         let first_use_in_place = from == State::NEW && to.layout == from.layout;
         self.current = to;
-        // A layout change is itself a write that later readers must wait for.
-        self.written = if to.writes { to } else { State { writes: true, ..to } };
+        self.written = match (to.writes, changes_layout) {
+            (true, _) => to,
+            // A layout change is itself a write that later readers must wait for.
+            (false, true) => State { writes: true, ..to },
+            (false, false) => from,
+        };
         (!first_use_in_place).then_some((from, to))
     }
 }

@@ -1,0 +1,381 @@
+//! The program as its users meet it: exit codes, one-line errors, files that appear whole or not at all.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::{fs, path::Path, process::Command};
+
+use common::{Run, finish, no_gpu, sunny16};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    photometry::{Lumen, Lux},
+    scene::{
+        build::{SceneBuilder, dielectric, metal},
+        procedural::{self, shapes},
+        write_glb::write_glb,
+    },
+};
+use tempfile::TempDir;
+
+/// A directory with `small.glb`: a lit plane with a ball, a camera, a lamp and a sun.
+fn workplace() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut builder = SceneBuilder::new("small");
+    let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.4, 0.3), 0.7));
+    let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.7, 0.3), 0.4));
+    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 3), gold);
+    builder.instance("plane", plane, DMat4::IDENTITY);
+    builder.instance("ball", ball, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.point_light_lumens("bulb", Lumen(800.0), Vec3::ONE, DVec3::new(1.0, 2.0, 1.0));
+    builder.sun("sun", Lux(400.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+    builder.camera("main", DVec3::new(0.5, 1.5, 3.0), DVec3::Y * 0.3, 0.7, Some(1.5));
+    fs::write(dir.path().join("small.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    dir
+}
+
+const DIALS: [&str; 2] = ["--set", "camera.exposure.ev100=7"];
+
+fn render(dir: &Path, more: &[&str]) -> Run {
+    let mut args = vec!["render", "small.glb", "--size", "96x64"];
+    args.extend(DIALS);
+    args.extend(more);
+    sunny16(dir, &args, &[])
+}
+
+/// The run failed with this code and said so in one line that holds all of `parts`.
+#[track_caller]
+fn failed(run: &Run, code: i32, parts: &[&str]) {
+    assert_eq!(run.code, code, "{run:?}");
+    let lines: Vec<&str> = run.err.lines().filter(|line| !line.trim().is_empty()).collect();
+    assert_eq!(lines.len(), 1, "not one line: {}", run.err);
+    assert!(lines[0].starts_with("sunny16: error: "), "{}", run.err);
+    for part in parts {
+        assert!(lines[0].contains(part), "'{part}' is not in: {}", run.err);
+    }
+    assert!(!run.err.contains("panicked"), "{}", run.err);
+}
+
+/// Names of all files but the caches.
+fn listing(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name != "cache");
+    names.sort();
+    names
+}
+
+#[test]
+fn unusable_scenes_end_with_4() {
+    let dir = workplace();
+    let glb = fs::read(dir.path().join("small.glb")).unwrap();
+    let mut cases: Vec<(String, Vec<u8>)> = vec![
+        ("empty.glb".into(), vec![]),
+        ("empty.gltf".into(), vec![]),
+        ("nan.gltf".into(), br#"{"asset":{"version":"2.0"},"nodes":[{"translation":[NaN,0,0]}]}"#.to_vec()),
+        (
+            "overflow.gltf".into(),
+            br#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"translation":[1e999,0,0]}]}"#
+                .to_vec(),
+        ),
+        ("version.gltf".into(), br#"{"asset":{"version":"1.0"}}"#.to_vec()),
+        ("list.gltf".into(), b"[1,2,3]".to_vec()),
+        ("text.gltf".into(), b"not JSON at all".to_vec()),
+        ("deep.gltf".into(), "[".repeat(100_000).into_bytes()),
+    ];
+    for part in [1, 4, 12, 19, 20, 100, glb.len() / 2, glb.len() - 1] {
+        cases.push((format!("cut{part}.glb"), glb[..part].to_vec()));
+    }
+    let mut state = 88_172_645_463_325_252u64;
+    for number in 0..4 {
+        let noise = (0..4000).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        });
+        cases.push((format!("noise{number}.glb"), noise.collect()));
+    }
+    for (name, bytes) in &cases {
+        fs::write(dir.path().join(name), bytes).unwrap();
+        for args in [vec!["inspect", name.as_str()], vec!["render", name.as_str(), "-o", "out.png"]] {
+            failed(&sunny16(dir.path(), &args, &[]), 4, &[name.as_str()]);
+        }
+    }
+    failed(&sunny16(dir.path(), &["render", "missing.glb", "-o", "out.png"], &[]), 4, &["missing.glb"]);
+    failed(&sunny16(dir.path(), &["inspect", "missing.glb"], &[]), 4, &["missing.glb"]);
+    fs::create_dir(dir.path().join("folder.glb")).unwrap();
+    failed(&sunny16(dir.path(), &["inspect", "folder.glb"], &[]), 4, &["folder.glb"]);
+    assert!(!listing(dir.path()).iter().any(|name| name.starts_with("out") || name.starts_with(".out")));
+}
+
+#[test]
+fn wrong_arguments_end_with_2() {
+    let dir = workplace();
+    let render = |more: &[&str]| render(dir.path(), more);
+    failed(&render(&["-o", "out.jpg"]), 2, &["out.jpg", ".png", ".exr"]);
+    failed(&render(&["-o", "out"]), 2, &[".png"]);
+    failed(&render(&["-o", "out.png", "--camera", "nobody"]), 2, &["nobody", "main"]);
+    failed(&render(&["-o", "out.png", "--aov", "depht"]), 2, &["depht", "depth"]);
+    failed(
+        &render(&["-o", "out.png", "--set", "camera.lens.fstop=2"]),
+        2,
+        &["camera.lens.fstop", "camera.lens.f_stop"],
+    );
+    failed(&render(&["-o", "out.png", "--set", "camera.body.iso=-1"]), 2, &["camera.body.iso", "-1"]);
+    failed(&render(&["-o", "out.png", "--set", "camera.body.iso=nan"]), 2, &["camera.body.iso"]);
+    failed(&render(&["-o", "out.png", "--set", "camera.body.iso"]), 2, &["PATH=VALUE"]);
+    failed(&render(&["-o", "out.png", "--set", "lights.bulp.lumens=3"]), 2, &["lights.bulp", "lights.bulb"]);
+    failed(&render(&["-o", "out.png", "--set", "lights.sun.lumens=3"]), 2, &["lights.sun", "lux"]);
+    failed(&render(&["-o", "out.png", "--set", "camera.exposure.ev100=1000"]), 2, &["1000", "64"]);
+    // The argument parser explains itself in several lines.
+    for size in ["0x0", "0x10", "10", "axb", "-1x5", "99999999999x1", ""] {
+        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "out.png", "--size", size], &[]);
+        assert_eq!(run.code, 2, "{size}: {run:?}");
+        assert!(run.err.contains("error:") && !run.err.contains("panicked"), "{size}: {}", run.err);
+    }
+    assert_eq!(sunny16(dir.path(), &["rendre"], &[]).code, 2);
+    assert_eq!(sunny16(dir.path(), &["--help"], &[]).code, 0);
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+}
+
+#[test]
+fn a_bad_look_file_is_named() {
+    let dir = workplace();
+    for (text, part) in [
+        ("camera = [", "line 1"),
+        ("[camera.lens]\nfstop = 2", "f_stop"),
+        ("[camera.body]\niso = \"fast\"", "iso"),
+        ("\u{0}", "bad.toml"),
+    ] {
+        fs::write(dir.path().join("bad.toml"), text).unwrap();
+        failed(&render(dir.path(), &["-o", "out.png", "--look", "bad.toml"]), 4, &["bad.toml", part]);
+    }
+    failed(&render(dir.path(), &["-o", "out.png", "--look", "none.toml"]), 4, &["none.toml"]);
+    // One beside the scene is found by its name.
+    fs::write(dir.path().join("small.look.toml"), "[camera.lens]\nwrong = 1").unwrap();
+    failed(&render(dir.path(), &["-o", "out.png"]), 4, &["small.look.toml", "wrong"]);
+}
+
+#[test]
+fn unwritable_places_end_with_5() {
+    let dir = workplace();
+    fs::create_dir(dir.path().join("folder.png")).unwrap();
+    failed(&render(dir.path(), &["-o", "no/where/out.png"]), 5, &["out.png"]);
+    failed(&render(dir.path(), &["-o", "folder.png"]), 5, &["folder.png", "directory"]);
+    failed(&render(dir.path(), &["-o", "/dev/null/out.exr"]), 5, &["out.exr"]);
+    assert_eq!(listing(dir.path()), ["folder.png", "small.glb"]);
+}
+
+#[test]
+fn without_a_device_it_ends_with_6() {
+    let dir = workplace();
+    let nowhere = [("VK_ICD_FILENAMES", "/nonexistent"), ("VK_DRIVER_FILES", "/nonexistent")];
+    let args = ["render", "small.glb", "-o", "out.png", "--size", "8x8"];
+    failed(&sunny16(dir.path(), &args, &nowhere), 6, &["Vulkan", "install"]);
+    let doctor = sunny16(dir.path(), &["doctor"], &nowhere);
+    assert_eq!(doctor.code, 6, "{doctor:?}");
+    assert!(doctor.err.contains("install"));
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+    if no_gpu("--device") {
+        return;
+    }
+    failed(&render(dir.path(), &["-o", "out.png", "--device", "nonsense"]), 6, &["nonsense", "0: "]);
+    failed(&render(dir.path(), &["-o", "out.png", "--device", "77"]), 6, &["77", "0: "]);
+    assert_eq!(sunny16(dir.path(), &["doctor"], &[]).code, 0);
+}
+
+#[test]
+fn a_picture_beyond_the_device_is_refused() {
+    if no_gpu("a_picture_beyond_the_device_is_refused") {
+        return;
+    }
+    let dir = workplace();
+    for size in ["100000x100000", "4000000000x1", "1x100000"] {
+        let args = ["render", "small.glb", "-o", "out.png", "--size", size, "--set", "camera.exposure.ev100=7"];
+        let run = sunny16(dir.path(), &args, &[]);
+        failed(&run, 6, &["size"]);
+    }
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+}
+
+#[test]
+fn faults_end_with_their_codes_and_leave_no_file() {
+    if no_gpu("faults_end_with_their_codes_and_leave_no_file") {
+        return;
+    }
+    let dir = workplace();
+    let before = b"what was there before".to_vec();
+    fs::write(dir.path().join("out.png"), &before).unwrap();
+    let mut args = vec!["render", "small.glb", "-o", "out.png", "--size", "32x32", "--validation"];
+    args.extend(DIALS);
+    for (fault, code, part) in [
+        ("image:depth=out-of-device-memory", 6, "'depth'"),
+        ("image:gbuffer surface=out-of-device-memory", 6, "gbuffer surface"),
+        ("buffer:vertices=out-of-host-memory", 6, "host memory"),
+        ("wait:frame 0=device-lost", 7, "last pass begun"),
+        ("submit=device-lost", 7, "lost"),
+        ("pipeline:tonemap=initialization-failed", 6, "tonemap"),
+    ] {
+        failed(&sunny16(dir.path(), &args, &[("SUNNY16_FAULT", fault)]), code, &[part]);
+        assert_eq!(fs::read(dir.path().join("out.png")).unwrap(), before, "{fault}: the old picture is gone");
+    }
+    assert_eq!(listing(dir.path()), ["out.png", "small.glb"]);
+    let run = sunny16(dir.path(), &args, &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_ne!(fs::read(dir.path().join("out.png")).unwrap(), before);
+}
+
+/// Writes beyond 8 KiB fail, as on a full disk (EFBIG for ENOSPC).
+fn with_a_full_disk(dir: &Path, args: &[&str]) -> Run {
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", "ulimit -f 8; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sunny16")])
+        .args(args)
+        .env("XDG_CACHE_HOME", dir.join("cache"))
+        .env("MESA_SHADER_CACHE_DISABLE", "true")
+        .current_dir(dir);
+    finish(command)
+}
+
+#[test]
+fn a_full_disk_ends_with_5_and_leaves_nothing() {
+    if no_gpu("a_full_disk_ends_with_5_and_leaves_nothing") {
+        return;
+    }
+    let dir = workplace();
+    for file in ["out.png", "out.exr"] {
+        let args = ["render", "small.glb", "-o", file, "--size", "320x180", "--set", "camera.exposure.ev100=7"];
+        let good = sunny16(dir.path(), &args, &[]);
+        assert_eq!(good.code, 0, "{good:?}");
+        let size = fs::metadata(dir.path().join(file)).unwrap().len();
+        assert!(size > 8192, "{file} has only {size} bytes");
+        let whole = fs::read(dir.path().join(file)).unwrap();
+        // Over an existing file: it stays.
+        failed(&with_a_full_disk(dir.path(), &args), 5, &[file]);
+        assert!(fs::read(dir.path().join(file)).unwrap() == whole, "{file} was touched");
+        // Where none was, none is left.
+        fs::remove_file(dir.path().join(file)).unwrap();
+        failed(&with_a_full_disk(dir.path(), &args), 5, &[file]);
+        assert_eq!(listing(dir.path()), ["small.glb"]);
+    }
+}
+
+#[test]
+fn a_missing_texture_is_shown_and_said() {
+    if no_gpu("a_missing_texture_is_shown_and_said") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    // A unit quad at z = 0 with texture coordinates, its image in a file that is not there.
+    let mut buffer: Vec<u8> = Vec::new();
+    let floats = [
+        -1.0f32, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, -1.0, 1.0, 0.0, // positions
+        0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, // texture coordinates
+    ];
+    floats.iter().for_each(|value| buffer.extend(value.to_le_bytes()));
+    [0u16, 1, 2, 0, 2, 3].iter().for_each(|index| buffer.extend(index.to_le_bytes()));
+    fs::write(dir.path().join("quad.bin"), &buffer).unwrap();
+    let gltf = serde_json::json!({
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2, "material": 0}]}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, "metallicFactor": 0},
+                       "extensions": {"KHR_materials_unlit": {}}}],
+        "extensionsUsed": ["KHR_materials_unlit"],
+        "textures": [{"source": 0}], "images": [{"uri": "gone.png"}],
+        "buffers": [{"uri": "quad.bin", "byteLength": buffer.len()}],
+        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 32},
+                        {"buffer": 0, "byteOffset": 80, "byteLength": 12}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [-1, -1, 0], "max": [1, 1, 0]},
+            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC2"},
+            {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"}],
+    });
+    fs::write(dir.path().join("quad.gltf"), gltf.to_string()).unwrap();
+    let mut args = vec!["render", "quad.gltf", "-o", "out.png", "--size", "64x64"];
+    args.extend(["--set", "camera.exposure.ev100=0", "--set", "passes.tonemap.operator=linear"]);
+    let run = sunny16(dir.path(), &args, &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let said = format!("{}{}", run.out, run.err);
+    assert!(said.contains("gone.png"), "{said}");
+    assert!(run.out.contains("error pattern"), "{said}");
+    // The pattern is loud: it has a colour that the background and a grey card have not.
+    let picture = image::open(dir.path().join("out.png")).unwrap().to_rgb8();
+    let loud = picture.pixels().filter(|p| p.0.iter().max().unwrap() - p.0.iter().min().unwrap() > 100).count();
+    assert!(loud > 200, "{loud} pixels of the error pattern");
+}
+
+#[test]
+fn inspect_names_lumens() {
+    let dir = tempfile::tempdir().unwrap();
+    let still = procedural::still_life().unwrap();
+    fs::write(dir.path().join("still.glb"), write_glb(&still.scene).unwrap()).unwrap();
+    let run = sunny16(dir.path(), &["inspect", "still.glb"], &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for part in [" lm", " cd", " lx", "still"] {
+        assert!(run.out.contains(part), "'{part}' is not in:\n{}", run.out);
+    }
+    let small = workplace();
+    let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
+    assert!(run.out.contains("800") && run.out.contains("bulb"), "{}", run.out);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_fault() {
+    let dir = workplace();
+    let run_closed = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
+        command.args(args).env("XDG_CACHE_HOME", dir.path().join("cache")).current_dir(dir.path());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command.stdout(writer).stderr(std::process::Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run_closed(&["inspect", "small.glb"]), (Some(0), String::new()));
+    if no_gpu("a_reader_that_leaves_early_is_no_fault") {
+        return;
+    }
+    let args = ["render", "small.glb", "-o", "out.png", "--size", "32x32", "--set", "camera.exposure.ev100=7"];
+    assert_eq!(run_closed(&args), (Some(0), String::new()));
+    assert_eq!(listing(dir.path()), ["out.png", "small.glb"]);
+}
+
+#[test]
+fn the_same_command_twice_gives_the_same_bytes() {
+    if no_gpu("the_same_command_twice_gives_the_same_bytes") {
+        return;
+    }
+    let dir = workplace();
+    for (one, two) in [("a.png", "b.png"), ("a.exr", "b.exr")] {
+        for file in [one, two] {
+            let run = render(dir.path(), &["-o", file, "--aov", "all", "--validation"]);
+            assert_eq!(run.code, 0, "{run:?}");
+        }
+        assert!(fs::read(dir.path().join(one)).unwrap() == fs::read(dir.path().join(two)).unwrap(), "{one} and {two}");
+    }
+    assert!(dir.path().join("a.normal.png").is_file());
+    // Metered, quietly.
+    let args = ["render", "small.glb", "-o", "c.png", "--size", "48x32", "--quiet"];
+    let run = sunny16(dir.path(), &args, &[]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
+}
+
+#[test]
+fn graph_and_bench_do_their_work() {
+    if no_gpu("graph_and_bench_do_their_work") {
+        return;
+    }
+    let dir = workplace();
+    let graph = sunny16(dir.path(), &["graph", "small.glb", "--size", "64x64"], &[]);
+    assert_eq!(graph.code, 0, "{graph:?}");
+    assert!(graph.out.contains("gbuffer") && graph.out.contains("tonemap"), "{}", graph.out);
+    let args = ["bench", "small.glb", "--size", "64x64", "--frames", "3", "--json", "bench.json"];
+    let bench = sunny16(dir.path(), &args, &[]);
+    assert_eq!(bench.code, 0, "{bench:?}");
+    let text = fs::read_to_string(dir.path().join("bench.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(value["frame"]["median_ms"].as_f64().unwrap() > 0.0, "{value}");
+    let args = ["bench", "small.glb", "--json", "no/where.json"];
+    failed(&sunny16(dir.path(), &args, &[]), 5, &["where.json"]);
+}

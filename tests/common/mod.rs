@@ -1,0 +1,247 @@
+//! What the GPU tests share: a device with validation that is checked for leaks, cameras, and host-side closed forms.
+//!
+//! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` says that there is none.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::{env, f64::consts::PI, path::Path, process::Command};
+
+use glam::{DVec3, DVec4, Vec3};
+use sunny16::{
+    camera::Exposure,
+    frame::{Aov, Picture, Renderer, Settings},
+    gpu::{Gpu, GpuOptions, fault::Fault},
+    passes::{View, resolve::Channel},
+    photometry::Ev100,
+    scene::{Material, Projection, Scene, build::facing},
+};
+
+/// A device whose drop, at the end of a test, asserts that validation had nothing to say and that nothing leaked.
+///
+/// Make it first: locals are dropped last to first, so that everything made from it is gone by then.
+pub struct Guard {
+    pub gpu: Gpu,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.gpu.wait_idle();
+        let messages = self.gpu.validation_messages();
+        assert!(messages.is_empty(), "validation: {messages:#?}");
+        let live = self.gpu.live_objects();
+        assert!(live.is_empty(), "still alive: {live:#?}");
+    }
+}
+
+impl Guard {
+    /// How much wider than with 8 sub-pixel bits bounds of places are. SwiftShader snaps vertices to a 16th of a pixel,
+    /// so that a surface lies up to 0.2 % from where the pixel's ray meets it; cards and Mesa snap to a 256th.
+    pub fn slack(&self) -> f64 {
+        let bits = self.gpu.limits().sub_pixel_precision_bits;
+        if bits >= 8 { 1.0 } else { f64::powi(2.0, 9 - bits as i32) }
+    }
+
+    pub fn renderer(&self) -> Renderer {
+        Renderer::new(&self.gpu).expect("pipelines")
+    }
+}
+
+/// A device with validation and synchronization validation; none only where the environment says that there is none.
+pub fn gpu() -> Option<Guard> {
+    gpu_with(Vec::new())
+}
+
+pub fn no_gpu(what: &str) -> bool {
+    let none = env::var("SUNNY16_NO_GPU").is_ok_and(|value| value == "1");
+    if none {
+        println!("skipped: {what}: SUNNY16_NO_GPU=1");
+    }
+    none
+}
+
+pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
+    if no_gpu(std::thread::current().name().unwrap_or("test")) {
+        return None;
+    }
+    let options = GpuOptions { validation: true, faults, ..GpuOptions::default() };
+    let gpu =
+        Gpu::open(&options).expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
+    Some(Guard { gpu })
+}
+
+/// One picture of a scene.
+pub fn picture(renderer: &mut Renderer, scene: &Scene, view: &View, settings: &Settings) -> Picture {
+    let on_device = renderer.upload(scene).expect("upload");
+    renderer.render(&on_device, view, settings).expect("render")
+}
+
+pub fn perspective(position: DVec3, target: DVec3, vertical_fov: f32, near: f32, size: (u32, u32)) -> View {
+    let projection = Projection::Perspective { vertical_fov, aspect: None, near, far: None };
+    View::new(facing(position, target), &projection, size.0, size.1)
+}
+
+/// A parallel projection; the half height is in metres.
+pub fn parallel(position: DVec3, target: DVec3, half_height: f32, depth: f32, size: (u32, u32)) -> View {
+    let half_width = half_height * size.0 as f32 / size.1 as f32;
+    let projection = Projection::Orthographic { half_width, half_height, near: 0.0, far: depth };
+    View::new(facing(position, target), &projection, size.0, size.1)
+}
+
+/// The exposure that makes this luminance this exposed value.
+pub fn exposure_for(nits: f64, value: f64) -> Exposure {
+    Exposure::from_ev100(Ev100((nits / (1.2 * value)).log2())).unwrap()
+}
+
+/// The ray through a pixel's centre: a point on it, relative to the world, and its unit direction.
+pub fn pixel_ray(view: &View, x: usize, y: usize) -> (DVec3, DVec3) {
+    let inverse = view.inverse.as_dmat4();
+    let ndc = |size: u32, index: usize| (index as f64 + 0.5) / f64::from(size) * 2.0 - 1.0;
+    let at = |depth: f64| {
+        let p = inverse * DVec4::new(ndc(view.width, x), ndc(view.height, y), depth, 1.0);
+        p.truncate() / p.w
+    };
+    if view.parallel {
+        (view.position + at(0.5), view.forward.as_dvec3().normalize())
+    } else {
+        (view.position, at(1.0).normalize())
+    }
+}
+
+/// Where a pixel's ray meets the plane through `point`.
+pub fn hit_plane(view: &View, x: usize, y: usize, point: DVec3, normal: DVec3) -> DVec3 {
+    let (from, along) = pixel_ray(view, x, y);
+    from + along * ((point - from).dot(normal) / along.dot(normal))
+}
+
+/// The pixel that a point falls on.
+pub fn pixel_of(view: &View, point: DVec3) -> Option<(usize, usize)> {
+    let clip = view.view_projection.as_dmat4() * (point - view.position).extend(1.0);
+    let ndc = clip.truncate() / clip.w;
+    let (x, y) = ((ndc.x * 0.5 + 0.5) * f64::from(view.width), (ndc.y * 0.5 + 0.5) * f64::from(view.height));
+    let inside = x >= 0.0 && y >= 0.0 && x < f64::from(view.width) && y < f64::from(view.height) && clip.w > 0.0;
+    inside.then_some((x as usize, y as usize))
+}
+
+pub fn nits(picture: &Picture, x: usize, y: usize) -> DVec3 {
+    Vec3::from_array(picture.nits[y * picture.width + x]).as_dvec3()
+}
+
+/// A pixel of a further output.
+pub fn aov(picture: &Picture, aov: Aov, x: usize, y: usize) -> [f32; 4] {
+    let (_, pixels) = picture.aovs.iter().find(|(kind, _)| *kind == aov).expect("asked for");
+    pixels[y * picture.width + x]
+}
+
+pub fn aov3(picture: &Picture, kind: Aov, x: usize, y: usize) -> DVec3 {
+    let [r, g, b, _] = aov(picture, kind, x, y);
+    DVec3::new(f64::from(r), f64::from(g), f64::from(b))
+}
+
+pub const NORMAL: Aov = Aov::Channel(Channel::Normal);
+
+/// The greatest relative difference of the channels.
+pub fn relative(got: DVec3, want: DVec3) -> f64 {
+    ((got - want) / want.abs().max(DVec3::splat(1e-300))).abs().max_element()
+}
+
+/// The metallic/roughness BRDF of glTF 2.0 (Appendix B) in double precision, written from the formulas and not from
+/// the shader: `(1-m)(F_d D V + (1-F_d) base/pi) + m F_m D V`.
+#[derive(Clone, Copy, Debug)]
+pub struct Brdf {
+    pub base: DVec3,
+    pub metallic: f64,
+    pub roughness: f64,
+}
+
+/// Walter et al. 2007, equation 33 (GGX).
+pub fn distribution(nh: f64, alpha: f64) -> f64 {
+    let a2 = alpha * alpha;
+    let q = nh * nh * (a2 - 1.0) + 1.0;
+    a2 / (PI * q * q)
+}
+
+/// Heitz 2014, equation 99, over 4 n.l n.v.
+pub fn visibility(nl: f64, nv: f64, alpha: f64) -> f64 {
+    let a2 = alpha * alpha;
+    0.5 / (nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt())
+}
+
+/// Schlick 1994 with F90 = 1.
+pub fn schlick(f0: f64, vh: f64) -> f64 {
+    f0 + (1.0 - f0) * (1.0 - vh).powi(5)
+}
+
+/// The dielectric part of light that does not enter the surface, for the angle between view and light.
+pub fn dielectric_fresnel(l: DVec3, v: DVec3) -> f64 {
+    schlick(0.04, v.dot((l + v).normalize()))
+}
+
+impl Brdf {
+    pub fn matte(reflectance: f64) -> Self {
+        Self { base: DVec3::splat(reflectance), metallic: 0.0, roughness: 1.0 }
+    }
+
+    /// As the G-buffer stores it: base colour 12 bits of the square root, metallic 8 bits, roughness 12 bits.
+    pub fn of(material: &Material) -> Self {
+        // In single precision as the device does it, so that a value between two steps goes to the same one.
+        let quantise = |x: f32, steps: f32| f64::from((x * steps + 0.5).floor()) / f64::from(steps);
+        let root = |x: f32| quantise(x.sqrt(), 4095.0).powi(2);
+        let base = material.base_color;
+        Self {
+            base: DVec3::new(root(base.x), root(base.y), root(base.z)),
+            metallic: quantise(material.metallic, 255.0),
+            roughness: quantise(material.roughness, 4095.0),
+        }
+    }
+
+    /// Diffuse and specular reflected radiance per irradiance on a plane that faces the light: with the cosine (1/sr).
+    pub fn evaluate(&self, n: DVec3, l: DVec3, v: DVec3) -> (DVec3, DVec3) {
+        let (nl, nv) = (n.dot(l), n.dot(v));
+        if nl <= 0.0 {
+            return (DVec3::ZERO, DVec3::ZERO);
+        }
+        let h = (l + v).normalize();
+        let alpha = (self.roughness * self.roughness).max(0.002);
+        let dv = distribution(n.dot(h), alpha) * visibility(nl, nv, alpha);
+        let vh = v.dot(h);
+        let fd = schlick(0.04, vh);
+        let fm = DVec3::new(schlick(self.base.x, vh), schlick(self.base.y, vh), schlick(self.base.z, vh));
+        let m = self.metallic;
+        ((1.0 - m) * (1.0 - fd) / PI * self.base * nl, ((1.0 - m) * DVec3::splat(fd * dv) + m * fm * dv) * nl)
+    }
+
+    pub fn total(&self, n: DVec3, l: DVec3, v: DVec3) -> DVec3 {
+        let (diffuse, specular) = self.evaluate(n, l, v);
+        diffuse + specular
+    }
+}
+
+/// What a run of the program gave.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs the program with its caches in `dir`.
+pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
+    command.args(args).env("XDG_CACHE_HOME", dir.join("cache")).envs(environment.iter().copied()).current_dir(dir);
+    finish(command)
+}
+
+pub fn finish(mut command: Command) -> Run {
+    let output = command.output().expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Run { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+/// One channel of an EXR.
+pub fn exr_channel(file: &Path, name: &str) -> Vec<f32> {
+    let image = exr::prelude::read_first_flat_layer_from_file(file).expect("an EXR");
+    let channel = image.layer_data.channel_data.list.iter().find(|channel| channel.name.to_string() == name);
+    channel.unwrap_or_else(|| panic!("no channel {name}")).sample_data.values_as_f32().collect()
+}
