@@ -2,7 +2,7 @@
 # Sourced, not run. Everything that is already there is left alone, so that a second run asks for nothing.
 #
 #   setup demo|test   installs what is missing; sets CARGO_FLAGS, the flags for every cargo command that builds
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # CARGO_FLAGS is read by the scripts that source this one
 
 # The libraries that build.rs links beside libstdc++, and the oldest shaderc that knows Vulkan 1.3.
 SHADERC_LIBS=(shaderc_combined glslang MachineIndependent GenericCodeGen OSDependent OGLCompiler SPIRV SPIRV-Tools-opt SPIRV-Tools)
@@ -10,7 +10,6 @@ SHADERC_PACKAGES=(libshaderc-dev glslang-dev spirv-tools)
 SHADERC_SOURCE_PACKAGES=(cmake ninja-build python3 git)
 SHADERC_OLDEST=2022.1
 
-# shellcheck disable=SC2034 # read by the scripts that source this one
 CARGO_FLAGS=()
 
 say() { printf '== %s\n' "$*"; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What setup.sh decides on machines that are not this one; apt-get and rustup are replaced by functions that only say
 # what they were asked for. Installs nothing.
+# shellcheck disable=SC2016,SC2053 # the inner shell expands; expectations are patterns
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,7 +29,6 @@ rm "$dir/merged/libOGLCompiler.a"
 echo 'Version: 2023.2.1' | tee "$dir/full/pkgconfig/shaderc_combined.pc" >"$dir/merged/pkgconfig/shaderc_combined.pc"
 echo 'Version: 2021.3' >"$dir/old/pkgconfig/shaderc_combined.pc"
 
-# shellcheck disable=SC2016 # expanded by the inner shell
 show='setup_shaderc >/dev/null; echo "flags: ${CARGO_FLAGS[*]-}; dir: ${SHADERC_LIB_DIR-}"'
 nothing_missing='have() { true; }'
 expect "a complete, new shaderc is linked" "flags: ; dir: $dir/full" "$(SHADERC_LIB_DIR="$dir/full" with_setup "$show")"
@@ -36,11 +36,9 @@ for case in merged old; do
     expect "$case: shaderc is built from source" "flags: --no-default-features --features shaderc/build-from-source; *" \
         "$(SHADERC_LIB_DIR="$dir/$case" with_setup "$nothing_missing; $show")"
 done
-# shellcheck disable=SC2016
 expect "the source build installs what it needs" "apt cmake ninja-build python3 git" "$(SHADERC_LIB_DIR="$dir/old" with_setup \
     'have() { false; }; apt_install() { echo "apt $*" >&3; }; setup_shaderc 3>&1 >/dev/null')"
 
-# shellcheck disable=SC2016
 expect "a fresh machine installs all packages in one go" \
     "apt build-essential libvulkan1 mesa-vulkan-drivers vulkan-validationlayers curl ca-certificates libshaderc-dev glslang-dev spirv-tools" \
     "$(SHADERC_LIB_DIR="$dir/merged" with_setup 'have() { [ "$1" = apt-get ]; }; is_installed() { false; }
