@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What setup.sh decides on machines that are not this one; apt-get and rustup are replaced by functions that only say
+# what they were asked for. Installs nothing.
+# shellcheck disable=SC2016,SC2053 # the inner shell expands; expectations are patterns
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+expect() {
+    local name=$1 wanted=$2 got=$3
+    if [[ $got == $wanted ]]; then
+        echo "ok      $name"
+    else
+        printf 'FAILED  %s\n  wanted: %s\n  got:    %s\n' "$name" "$wanted" "$got"
+        failed=1
+    fi
+}
+
+# Runs commands after sourcing setup.sh, in a shell of its own.
+with_setup() { bash -euo pipefail -c ". scripts/setup.sh; $1" setup_test 2>&1 || true; }
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/full/pkgconfig" "$dir/merged/pkgconfig" "$dir/old/pkgconfig"
+for lib in shaderc_combined glslang MachineIndependent GenericCodeGen OSDependent OGLCompiler SPIRV SPIRV-Tools-opt SPIRV-Tools; do
+    touch "$dir/full/lib$lib.a" "$dir/old/lib$lib.a" "$dir/merged/lib$lib.a"
+done
+rm "$dir/merged/libOGLCompiler.a"
+echo 'Version: 2023.2.1' | tee "$dir/full/pkgconfig/shaderc_combined.pc" >"$dir/merged/pkgconfig/shaderc_combined.pc"
+echo 'Version: 2021.3' >"$dir/old/pkgconfig/shaderc_combined.pc"
+
+show='setup_shaderc >/dev/null; echo "flags: ${CARGO_FLAGS[*]-}; dir: ${SHADERC_LIB_DIR-}"'
+nothing_missing='have() { true; }'
+expect "a complete, new shaderc is linked" "flags: ; dir: $dir/full" "$(SHADERC_LIB_DIR="$dir/full" with_setup "$show")"
+for case in merged old; do
+    expect "$case: shaderc is built from source" "flags: --no-default-features --features shaderc/build-from-source; *" \
+        "$(SHADERC_LIB_DIR="$dir/$case" with_setup "$nothing_missing; $show")"
+done
+expect "the source build installs what it needs" "apt cmake ninja-build python3 git" "$(SHADERC_LIB_DIR="$dir/old" with_setup \
+    'have() { false; }; apt_install() { echo "apt $*" >&3; }; setup_shaderc 3>&1 >/dev/null')"
+
+expect "a fresh machine installs all packages in one go" \
+    "apt build-essential libvulkan1 mesa-vulkan-drivers vulkan-validationlayers curl ca-certificates libshaderc-dev glslang-dev spirv-tools" \
+    "$(SHADERC_LIB_DIR="$dir/merged" with_setup 'have() { [ "$1" = apt-get ]; }; is_installed() { false; }
+        has_vulkan_loader() { false; }; has_vulkan_driver() { false; }; has_validation_layer() { false; }
+        apt_install() { echo "apt $*"; }; setup_packages test')"
+expect "a complete machine installs nothing" "" "$(SHADERC_LIB_DIR="$dir/full" with_setup 'have() { true; }
+        has_vulkan_loader() { true; }; has_vulkan_driver() { true; }; has_rust() { true; }
+        apt_install() { echo "apt $*"; }; setup_packages demo')"
+
+expect "neither root nor sudo is one clear line" "*error: missing packages: a b; run as root or install sudo" \
+    "$(with_setup 'id() { echo 1000; }; have() { [ "$1" = apt-get ]; }; apt_install a b')"
+expect "no apt-get is one clear line" "*error: this is not Debian or Ubuntu*" "$(with_setup 'have() { false; }; apt_install a')"
+
+expect "an older Rust does not do" "old" "$(with_setup 'have() { true; }; rustc() { echo "rustc 1.63.0 (x)"; }; has_rust && echo new || echo old')"
+expect "a newer Rust does" "new" "$(with_setup 'have() { true; }; rustc() { echo "rustc 1.100.0 (x)"; }; has_rust && echo new || echo old')"
+expect "no network for rustup is one clear line" "*the rustup installer could not be fetched*" \
+    "$(CARGO_HOME="$dir" with_setup 'has_rust() { false; }; have() { [ "$1" = curl ]; }; curl() { false; }; setup_rust demo')"
+
+exit "$failed"
