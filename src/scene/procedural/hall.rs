@@ -317,7 +317,7 @@ mod tests {
             let Some(light) = placed.node.light else { continue };
             let position = placed.world.w_axis.truncate();
             assert!(position.x.abs() < SIZE.x * 0.5 && position.z.abs() < SIZE.z * 0.5);
-            assert!(position.y > 0.2 && position.y < SIZE.y);
+            assert!(position.y > 0.1 && position.y < SIZE.y);
             quarters[usize::from(position.x > 0.0) + 2 * usize::from(position.z > 0.0)] += 1;
             let LightKind::Point { intensity } = scene.lights[light].kind else { continue };
             let lumens = intensity.get() * 4.0 * std::f64::consts::PI;
