@@ -9,8 +9,8 @@ trap 'rm -rf "$work"' EXIT
 "$bin/examples/still_life" "$work" >/dev/null
 scene=$work/still_life.glb
 mkdir -p docs/pictures
-"$bin/sunny16" render "$scene" --camera Hero --size 1280x720 --set passes.light_lists.merge_bound=0 -o docs/pictures/still_life.png
-"$bin/sunny16" render "$scene" --camera Hero --size 320x180 --set passes.light_lists.merge_bound=0 --quiet -o docs/pictures/aov.png \
+"$bin/sunny16" render "$scene" --camera Hero --size 1280x720 -o docs/pictures/still_life.png
+"$bin/sunny16" render "$scene" --camera Hero --size 320x180 --quiet -o docs/pictures/aov.png \
     --aov base_color,normal,roughness,depth,direct_diffuse,direct_specular
 rm docs/pictures/aov.png
 scripts/repack_png.py docs/pictures/*.png

@@ -30,6 +30,7 @@ shared uint highest[SLICES * 3u];
 shared uint least_alphas[SLICES];
 shared uint greatest_bases[SLICES];
 shared uint least_views[SLICES];
+shared uint greatest_f0s[SLICES];
 
 // Orders floats of both signs as unsigned integers.
 uint ordered(float x) {
@@ -47,6 +48,26 @@ struct Cluster {
     vec3 high;
     float least;        // illuminance (lx) below which a lamp is left out
 };
+
+// No specular BRDF times cosine exceeds this (1/sr), for roughness from `alpha` on, n.v from `nv` on and F0 up to `f0`.
+// V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2 max(n.v, alpha)). D falls with the angle between
+// normal and half vector, which is at least what the angle between view and half vector exceeds that between view and
+// normal by; F rises with that same angle. So the range of that angle is cut into pieces, and each takes D at its
+// beginning and F at its end. The greatest D at an angle is that of the alpha nearest to the angle's tangent.
+float greatest_specular(float alpha, float nv, float f0) {
+    const uint PIECES = 12u;
+    float view_angle = acos(clamp(nv, 0.0, 1.0));
+    float greatest = 0.0;
+    for (uint i = 0u; i < PIECES; ++i) {
+        float from = max(float(i) / float(PIECES) * 0.5 * PI - view_angle, 0.0);
+        float nh = cos(from);
+        float a = clamp(tan(from), alpha, 1.0);
+        float t = nh * nh * (a * a - 1.0) + 1.0;
+        float vh = cos(float(i + 1u) / float(PIECES) * 0.5 * PI);
+        greatest = max(greatest, a * a / (PI * t * t) * mix(f0, 1.0, schlick_weight(vh)));
+    }
+    return greatest * 0.5 / max(nv, alpha);
+}
 
 // Whether a lamp's cone and range leave the cluster dark.
 bool misses(Light light, Cluster c, float gap2) {
@@ -99,6 +120,7 @@ void main() {
     least_alphas[thread] = ordered(1.0);
     greatest_bases[thread] = ordered(0.0);
     least_views[thread] = ordered(1.0);
+    greatest_f0s[thread] = ordered(DIELECTRIC_F0);
     if (thread == 0u) {
         nearest_slice = 0u;
     }
@@ -122,7 +144,7 @@ void main() {
     // What neighbouring pixels of one slice share is gathered before it goes to the group.
     uint slice = SLICES;
     vec3 low, high;
-    float alpha, base, facing;
+    float alpha, base, facing, f0;
     uint count = 0u;
     for (int row = 0; row <= 8; ++row) {
         ivec2 pixel = first + ivec2(0, row);
@@ -142,6 +164,7 @@ void main() {
             atomicMin(least_alphas[slice], ordered(alpha));
             atomicMax(greatest_bases[slice], ordered(base));
             atomicMin(least_views[slice], ordered(facing));
+            atomicMax(greatest_f0s[slice], ordered(f0));
             atomicAdd(pixel_counts[slice], count);
             count = 0u;
         }
@@ -154,6 +177,8 @@ void main() {
             base = count == 0u ? brightest : max(base, brightest);
             float nv = max(dot(s.normal, s.view), 0.0);
             facing = count == 0u ? nv : min(facing, nv);
+            float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
+            f0 = count == 0u ? own_f0 : max(f0, own_f0);
             ++count;
         }
     }
@@ -176,11 +201,8 @@ void main() {
     Cluster c;
     c.low = vec3(unordered(lowest[thread * 3u]), unordered(lowest[thread * 3u + 1u]), unordered(lowest[thread * 3u + 2u]));
     c.high = vec3(unordered(highest[thread * 3u]), unordered(highest[thread * 3u + 1u]), unordered(highest[thread * 3u + 2u]));
-    // No BRDF of the cluster, times cosine, exceeds this (1/sr): D <= 1 / (pi alpha^2), F <= 1, and
-    // V n.l <= 1 / (2 sqrt((n.v)^2 (1 - alpha^2) + alpha^2)) <= 1 / (2 max(n.v, alpha)).
-    float least_alpha = unordered(least_alphas[thread]);
     float most = unordered(greatest_bases[thread]) / PI
-        + 0.5 / (PI * least_alpha * least_alpha * max(unordered(least_views[thread]), least_alpha));
+        + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
     float to_white = most * frame.pre_exposure;
     // The greatest threshold whose loss stays below the bound, by bisection: losses rise with the threshold.
     uint below = 0u;

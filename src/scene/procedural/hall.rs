@@ -24,7 +24,7 @@ pub const MOST_LAMPS: usize = 10_000;
 const AISLES: usize = 8;
 
 /// What comes through the roof, on a surface that faces it: a hall under glass by day.
-const ROOF_LIGHT: Lux = Lux(5_000.0);
+const ROOF_LIGHT: Lux = Lux(5000.0);
 
 /// The look file of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875 nit; white is 3,686 nit.
 pub const HALL_LOOK: &str = "\
@@ -38,7 +38,7 @@ f_stop = 4.0
 ";
 
 /// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about `triangles_about` triangles
-/// (20,000 at least) and `lamps` point lamps (at most `MOST_LAMPS`) of 0.1 to 0.3 lm under 5,000 lx from the roof, with one
+/// (20,000 at least) and `lamps` point lamps (at most `MOST_LAMPS`) of 0.2 to 0.6 lm under 5,000 lx from the roof, with one
 /// camera, "Along".
 ///
 /// Why daylight: lamps spread over a plane, with nothing to hide them, add up to far more from afar than from nearby.
@@ -243,7 +243,7 @@ impl Hall {
     }
 
     /// Strings of small LEDs, 1250 to a bay and so `MOST_LAMPS` together: along the tables, a few centimetres above the
-    /// boards of the racks and under the trusses. 0.1 to 0.3 lm each is
+    /// boards of the racks and under the trusses. 0.2 to 0.6 lm each is
     /// what the LEDs of such wires give.
     fn lamps(&mut self, count: usize) {
         let mut random = Random::new(10_000);
@@ -267,17 +267,17 @@ impl Hall {
                 [(0.86, -0.35, 125, 2400.0), (0.86, 0.35, 125, 2700.0), (4.2, 0.0, 100, 2200.0)]
             {
                 let (start, end) = across(y, table_z + aside);
-                line(start, end, bulbs, 0.02, (0.1, 0.3), kelvin);
+                line(start, end, bulbs, 0.02, (0.2, 0.6), kelvin);
             }
             for board in BOARDS {
                 for side in [-0.72, 0.72] {
-                    let (start, end) = across(board + 0.1, rack_z + side);
-                    line(start, end, 90, 0.02, (0.1, 0.2), if side < 0.0 { 4000.0 } else { 3000.0 });
+                    let (start, end) = across(board + 0.04, rack_z + side);
+                    line(start, end, 90, 0.02, (0.2, 0.6), if side < 0.0 { 4000.0 } else { 3000.0 });
                 }
             }
             for aside in [-2.0, 2.0] {
                 let (start, end) = across(11.6, (rack_z + table_z) * 0.5 + aside);
-                line(start, end, 90, 0.4, (0.1, 0.3), 5000.0);
+                line(start, end, 90, 0.4, (0.2, 0.6), 5000.0);
             }
         }
         // One bulb of each of `count` equal parts of the list; which one goes by the multiples of the golden ratio, so
@@ -321,7 +321,7 @@ mod tests {
             quarters[usize::from(position.x > 0.0) + 2 * usize::from(position.z > 0.0)] += 1;
             let LightKind::Point { intensity } = scene.lights[light].kind else { continue };
             let lumens = intensity.get() * 4.0 * std::f64::consts::PI;
-            assert!((0.09..=0.33).contains(&lumens));
+            assert!((0.19..=0.61).contains(&lumens));
         }
         assert!(quarters.iter().all(|&count| count > 35), "{quarters:?}");
     }

@@ -26,7 +26,7 @@ pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Ve
         let distance = away.length();
         let window = light.range.map_or(1.0, |range| {
             let ratio = distance / f64::from(range);
-            (1.0 - ratio.powi(4)).max(0.0).powi(2)
+            (1.0 - ratio.powi(4)).max(0.0)
         });
         let towards = away / distance.max(1e-9);
         let by_distance = window * normal.dot(towards).max(0.0) / (distance * distance).max(1e-18);
