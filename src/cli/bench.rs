@@ -54,7 +54,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let opened = open::open(&args.scene)?;
     let import_ms = since(start);
     let start = Instant::now();
-    let gpu = Gpu::open(&args.device.options())?;
+    let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();

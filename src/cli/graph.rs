@@ -24,7 +24,7 @@ enum Format {
 
 pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let opened = open::open(&args.scene)?;
-    let gpu = Gpu::open(&args.device.options())?;
+    let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload(&opened.scene)?;
     let settings = opened.settings(Exposure::default(), vec![]);

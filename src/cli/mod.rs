@@ -77,9 +77,16 @@ struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    fn options(&self) -> GpuOptions {
-        let faults = std::env::var("SUNNY16_FAULT").ok().and_then(|text| Fault::parse(&text)).into_iter().collect();
-        GpuOptions { device: self.device.clone(), validation: self.validation, cache_dir: cache_dir(), faults }
+    fn options(&self) -> Result<GpuOptions, CliError> {
+        let faults = match std::env::var("SUNNY16_FAULT") {
+            Ok(text) => vec![Fault::parse(&text).ok_or_else(|| {
+                CliError::Usage(format!(
+                    "SUNNY16_FAULT={text}: write POINT[:NAME]=ERROR, e.g. image:depth=out-of-device-memory"
+                ))
+            })?],
+            Err(_) => Vec::new(),
+        };
+        Ok(GpuOptions { device: self.device.clone(), validation: self.validation, cache_dir: cache_dir(), faults })
     }
 }
 

@@ -50,7 +50,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let aovs = parse_aovs(&args.aov)?;
     output::check_writable(&args.output)?;
     let opened = open::open(&args.scene)?;
-    let gpu = Gpu::open(&args.device.options())?;
+    let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload(&opened.scene)?;
     let view = opened.view();

@@ -290,9 +290,10 @@ pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
             LightKind::Directional { illuminance } => (illuminance.get(), true, 0.0, 1.0),
             LightKind::Point { intensity } => (intensity.get(), false, 0.0, 1.0),
             LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
-                // KHR_lights_punctual: lightAngleScale and lightAngleOffset.
+                // KHR_lights_punctual: lightAngleScale and lightAngleOffset. The extension's sample code widens hard
+                // edges to 0.001 in cosine, which would add 9 % of flux to a cone of 10 degrees.
                 let (inner, outer) = (f64::from(inner_half_angle).cos(), f64::from(outer_half_angle).cos());
-                let scale = 1.0 / (inner - outer).max(0.001);
+                let scale = 1.0 / (inner - outer).max(1e-6);
                 (intensity.get(), false, scale, -outer * scale)
             }
         };

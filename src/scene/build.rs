@@ -5,7 +5,7 @@ use std::{f64::consts::PI, sync::Arc};
 use glam::{DMat4, DVec3, Vec3};
 
 use crate::{
-    photometry::{Candela, Kelvin, Lumen, Lux},
+    photometry::{Candela, Kelvin, Lumen, Lux, color::kelvin_to_rgb, lights::Cone},
     scene::{
         AlphaMode, Camera, Image, Light, LightKind, Material, Mesh, Node, Primitive, Projection, Sampler, Scene,
         Texture, TextureRef, procedural::textures::Picture,
@@ -78,51 +78,20 @@ pub fn point_intensity(flux: Lumen) -> Candela {
     Candela(flux.get() / (4.0 * PI))
 }
 
-/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that KHR_lights_punctual recommends.
+/// The intensity on the axis of a spot whose cone holds `flux`, for the falloff that KHR_lights_punctual recommends,
+/// between the half angles `inner` and `outer` (rad).
 ///
-/// Between the half angles `inner` and `outer` (rad) the intensity falls with the square of the cosine's way from
-/// the outer to the inner, so that flux = 2 pi I ((1 - ci) + (ci - co) / 3), `ci` and `co` being the angles' cosines.
+/// Angles that make no cone give no light.
 #[must_use]
 pub fn spot_intensity(flux: Lumen, inner: f64, outer: f64) -> Candela {
-    let (inner, outer) = (inner.cos(), outer.cos());
-    Candela(flux.get() / (2.0 * PI * ((1.0 - inner) + (inner - outer) / 3.0)))
+    Cone::new(inner, outer).map_or(Candela(0.0), |cone| Candela(flux.get() / cone.flux_per_candela().get()))
 }
 
-/// The linear sRGB colour of a black body, of luminance 1, so that lumens keep their meaning; 1667 to 25000 K.
-///
-/// The locus by the cubics of Kim et al., "Design of advanced color temperature control system for HDTV
-/// applications" (2002). Channels outside of the sRGB gamut are cut at 0 before the luminance is made 1.
+/// The linear Rec.709 colour of a black body, of luminance 1, so that lumens keep their meaning; 1000 to 25,000 K.
 #[must_use]
 pub fn black_body(temperature: Kelvin) -> Vec3 {
-    let t = temperature.get().clamp(1667.0, 25_000.0);
-    let cubic = |a: f64, b: f64, c: f64, d: f64, x: f64| ((a * x + b) * x + c) * x + d;
-    let x = if t < 4000.0 {
-        cubic(-0.266_123_9e9, -0.234_358_9e6, 0.877_695_6e3, 0.179_910, 1.0 / t)
-    } else {
-        cubic(-3.025_846_9e9, 2.107_037_9e6, 0.222_634_7e3, 0.240_390, 1.0 / t)
-    };
-    let y = if t < 2222.0 {
-        cubic(-1.106_381_4, -1.348_110_20, 2.185_558_32, -0.202_196_83, x)
-    } else if t < 4000.0 {
-        cubic(-0.954_947_6, -1.374_185_93, 2.091_370_15, -0.167_488_67, x)
-    } else {
-        cubic(3.081_758_0, -5.873_386_70, 3.751_129_97, -0.370_014_83, x)
-    };
-    let (big_x, big_z) = (x / y, (1.0 - x - y) / y);
-    // XYZ to linear sRGB (IEC 61966-2-1).
-    let rgb = DVec3::new(
-        3.240_97 * big_x - 1.537_383_2 - 0.498_610_8 * big_z,
-        -0.969_243_6 * big_x + 1.875_967_5 + 0.041_555_1 * big_z,
-        0.055_630_1 * big_x - 0.203_977 + 1.056_971_5 * big_z,
-    )
-    .max(DVec3::ZERO);
-    (rgb / luminance(rgb)).as_vec3()
-}
-
-/// The luminance of a linear sRGB colour: the middle row of its matrix to XYZ.
-#[must_use]
-pub fn luminance(rgb: DVec3) -> f64 {
-    rgb.dot(DVec3::new(0.212_639, 0.715_168_7, 0.072_192_3))
+    let temperature = Kelvin(temperature.get().clamp(1000.0, 25_000.0));
+    kelvin_to_rgb(temperature).map_or(Vec3::ONE, |rgb| rgb.as_vec3())
 }
 
 /// A non-metal of a linear base colour.
@@ -486,7 +455,7 @@ mod tests {
     fn black_bodies_have_luminance_1_and_go_from_red_to_blue() {
         for kelvin in [1800.0, 2700.0, 4000.0, 5600.0, 6504.0, 10_000.0] {
             let rgb = black_body(Kelvin(kelvin));
-            assert!((luminance(rgb.as_dvec3()) - 1.0).abs() < 1e-6);
+            assert!((crate::photometry::color::luminance(rgb.as_dvec3()) - 1.0).abs() < 1e-4);
         }
         assert!(black_body(Kelvin(2700.0)).x > 2.0 * black_body(Kelvin(2700.0)).z);
         assert!(black_body(Kelvin(10_000.0)).z > 1.3 * black_body(Kelvin(10_000.0)).x);

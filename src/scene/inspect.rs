@@ -7,6 +7,8 @@ use std::{
 
 use glam::Vec3;
 
+use crate::photometry::lights::Cone;
+
 use super::{AlphaMode, Light, LightKind, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
 
 /// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
@@ -36,14 +38,9 @@ fn digits(x: f64) -> String {
     }
 }
 
-/// The solid angle that, at the intensity on the axis, gives all the flux of a spot light:
-/// the integral of glTF's falloff clamp((cos t - cos o) / (cos i - cos o), 0, 1)^2 over the sphere.
-///
-/// With u = cos t the falloff is a parabola between the cones, whose integral is a third of their difference.
-#[must_use]
-pub fn spot_solid_angle(inner_half_angle: f64, outer_half_angle: f64) -> f64 {
-    let (inner, outer) = (inner_half_angle.cos(), outer_half_angle.cos());
-    TAU * ((1.0 - inner) + (inner - outer) / 3.0)
+/// The solid angle that, at the intensity on the axis, gives all the flux of a spot light.
+fn spot_solid_angle(inner_half_angle: f64, outer_half_angle: f64) -> f64 {
+    Cone::new(inner_half_angle, outer_half_angle).map_or(0.0, |cone| cone.flux_per_candela().get())
 }
 
 fn named(kind: &str, index: usize, name: &str) -> String {

@@ -315,11 +315,11 @@ mod tests {
         let mut quarters = [0; 4];
         for placed in scene.walk() {
             let Some(light) = placed.node.light else { continue };
+            let LightKind::Point { intensity } = scene.lights[light].kind else { continue };
             let position = placed.world.w_axis.truncate();
             assert!(position.x.abs() < SIZE.x * 0.5 && position.z.abs() < SIZE.z * 0.5);
             assert!(position.y > 0.1 && position.y < SIZE.y);
             quarters[usize::from(position.x > 0.0) + 2 * usize::from(position.z > 0.0)] += 1;
-            let LightKind::Point { intensity } = scene.lights[light].kind else { continue };
             let lumens = intensity.get() * 4.0 * std::f64::consts::PI;
             assert!((0.19..=0.61).contains(&lumens));
         }

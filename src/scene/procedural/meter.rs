@@ -3,8 +3,9 @@
 use glam::{DMat4, DVec3};
 
 use crate::{
+    photometry::color::luminance,
     photometry::{Ev100, Lux, Nit},
-    scene::{LightKind, Scene, build::luminance},
+    scene::{LightKind, Scene},
 };
 
 /// The illuminance on a surface at `position` with the unit normal `normal`: the sum over all lights that are shown.
