@@ -101,7 +101,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
 
     let (used, reserved) = gpu.memory_in_use();
     let info = gpu.info();
-    println!("{} on {} ({}), {}x{}", args.scene.scene.display(), info.name, info.driver, view.width, view.height);
+    println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
     println!("{:>10} {:>10}", "median ms", "p95 ms");
     for series in std::iter::once(&frame).chain(&passes) {
         println!("{:>10.3} {:>10.3}  {}", series.at(0.5), series.at(0.95), series.name);
@@ -118,7 +118,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         let describe =
             |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
         let value = json!({
-            "scene": args.scene.scene.display().to_string(),
+            "scene": args.scene.name(),
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
             "triangles": opened.scene.shown_triangles(), "lamps": lists.lamps,

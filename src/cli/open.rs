@@ -11,14 +11,14 @@ use crate::{
     frame::{Aov, LightListSettings, Picture, Renderer, Settings},
     passes::{GpuScene, View},
     photometry::{Ev100, Lux, Nit},
-    scene::{self, LightKind, NoteKind, Projection, Scene, gltf, look::Look},
+    scene::{self, LightKind, NoteKind, Projection, Scene, gltf, look::Look, procedural},
 };
 
 /// Options of every command that looks at a scene through a camera.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// The scene: a .glb or .gltf file.
-    pub scene: PathBuf,
+    /// The scene: a .glb or .gltf file [default: the built-in still life].
+    pub scene: Option<PathBuf>,
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]
     pub look: Option<PathBuf>,
@@ -65,29 +65,47 @@ pub struct Opened {
 /// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
 const DEFAULT_SUN: Lux = Lux(10_000.0);
 
-/// Reads scene and look, and chooses the camera.
-pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
-    let mut look = Look::default();
-    let beside = args.scene.with_extension("look.toml");
+impl SceneArgs {
+    /// The scene for messages.
+    pub fn name(&self) -> String {
+        self.scene.as_ref().map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
+    }
+}
+
+/// Reads the scene, or makes the built-in one, with the look that belongs to it.
+fn read(args: &SceneArgs, look: &mut Look) -> Result<Scene, CliError> {
+    let Some(path) = &args.scene else {
+        let made = procedural::still_life().map_err(|error| CliError::Internal(error.to_string()))?;
+        match &args.look {
+            Some(file) => look.read(file)?,
+            None => look.parse("still_life.look.toml", &made.look())?,
+        }
+        return Ok(made.scene);
+    };
+    let beside = path.with_extension("look.toml");
     match &args.look {
         Some(file) => look.read(file)?,
         None if beside.is_file() => look.read(&beside)?,
         None => {}
     }
-    for assignment in &args.set {
-        look.assign(assignment)?;
-    }
-    let mut scene = gltf::load(&args.scene)?;
-    let worth_saying = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).count();
-    if worth_saying > 0 {
-        eprintln!(
-            "{}: {worth_saying} remarks (`sunny16 inspect {}` lists them all); the first:",
-            args.scene.display(),
-            args.scene.display()
-        );
-        for note in scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3) {
+    let scene = gltf::load(path)?;
+    let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
+    if !worth_saying.is_empty() {
+        let (name, count) = (path.display(), worth_saying.len());
+        eprintln!("{name}: {count} remarks (`sunny16 inspect {name}` lists them all); the first:");
+        for note in worth_saying.iter().take(3) {
             eprintln!("  {:?} {}: {}", note.kind, note.place, note.message);
         }
+    }
+    Ok(scene)
+}
+
+/// Reads scene and look, and chooses the camera.
+pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
+    let mut look = Look::default();
+    let mut scene = read(args, &mut look)?;
+    for assignment in &args.set {
+        look.assign(assignment)?;
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
@@ -151,7 +169,7 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
                 let names: Vec<_> =
                     cameras.iter().map(|(camera, node, ..)| if camera.is_empty() { *node } else { *camera }).collect();
                 let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
-                CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.scene.display()))
+                CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.name()))
             })?)
         }
         None => cameras.first(),

@@ -62,6 +62,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     drop(on_device);
     drop(renderer);
+    let leaked = gpu.live_objects();
+    if !leaked.is_empty() {
+        return Err(CliError::Internal(format!("objects were not freed: {}", leaked.join(", "))));
+    }
     let messages = gpu.validation_messages();
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
 }

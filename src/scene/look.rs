@@ -123,6 +123,15 @@ impl Look {
             return Err(oops(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
         }
         let text = fs::read_to_string(file).map_err(|error| oops(error.to_string()))?;
+        self.parse(&file.display().to_string(), &text)
+    }
+
+    /// Reads the text of a look file into this look; `name` is for messages.
+    ///
+    /// # Errors
+    /// TOML that does not parse, an unknown property, a wrong value.
+    pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
+        let oops = |detail: String| LookError::File { file: name.into(), detail };
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map_or(0, |span| text.get(..span.start).map_or(0, |t| t.matches('\n').count()) + 1);
             oops(format!("line {line}: {}", error.message().lines().next().unwrap_or_default()))
