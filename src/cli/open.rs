@@ -109,20 +109,20 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    if look.default_light != Some(false) && is_dark(&scene) {
+    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
+    if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
-            "the scene has no light: it is lit by a sun of {DEFAULT_SUN} from behind the camera (--set scene.default_light=false keeps it dark)"
+            "the scene is lit by a sun of {DEFAULT_SUN} from behind the camera (--set scene.default_light=false leaves it out)"
         );
         add_default_sun(&mut scene, world);
+    } else if !lit && glows {
+        eprintln!(
+            "the scene has no lamps; surfaces that glow do not light others yet (--set scene.default_light=true adds a sun)"
+        );
     }
     let size = args.size.unwrap_or_else(|| default_size(&projection));
     Ok(Opened { scene, look, camera_name, camera: (world, projection), size })
-}
-
-fn is_dark(scene: &Scene) -> bool {
-    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
-    let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
-    !lit && !glows
 }
 
 fn add_default_sun(scene: &mut Scene, camera: DMat4) {

@@ -33,7 +33,8 @@ pub struct Look {
     pub light_lists: Option<bool>,
     /// `passes.light_lists.cull_bound`, a fraction of white.
     pub cull_bound: Option<f64>,
-    /// `scene.default_light`: the sun that a scene without any light is given.
+    /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
+    /// given one.
     pub default_light: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
@@ -104,7 +105,7 @@ pub const PROPERTIES: [(&str, &str); 14] = [
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
-    ("scene.default_light", "true or false: light a scene that has no light"),
+    ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("lights.*.enabled", "true or false"),
     ("lights.*.lumens", "luminous flux of 0 or more (point and spot lights)"),
     ("lights.*.candela", "luminous intensity of 0 or more (point and spot lights)"),
