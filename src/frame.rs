@@ -133,13 +133,13 @@ pub struct LightListReport {
     /// Lamps (directional lights not counted).
     pub lamps: u32,
     /// Lamps in sum over clusters.
-    pub evaluated: u32,
+    pub evaluated: u64,
     /// Lamps of the cluster that has most.
     pub most: u32,
     /// Clusters whose list found no room and which evaluate all lamps.
     pub overflowed: u32,
     /// Room that all lists together take (entries).
-    pub needed: u32,
+    pub needed: u64,
     /// Greatest bound on what left-out lamps add in any cluster, of white.
     pub greatest_dropped: f32,
 }
@@ -244,6 +244,24 @@ impl Renderer {
         GpuScene::new(&self.gpu, scene, &self.passes.gbuffer.opaque)
     }
 
+    /// Whether the device can make pictures of this size.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn check_size(&self, view: &View) -> GpuResult<()> {
+        let limit = self.gpu.limits().max_image_dimension2_d;
+        if view.width.max(view.height) <= limit && view.width.min(view.height) > 0 {
+            return Ok(());
+        }
+        Err(GpuError::TooLarge {
+            what: "the picture".into(),
+            asked: format!("{}x{}", view.width, view.height),
+            limit: format!("1x1 to {limit}x{limit}"),
+            device: self.gpu.info().name.clone(),
+            remedy: "choose another --size",
+        })
+    }
+
     /// Renders one picture and waits for it.
     ///
     /// # Errors
@@ -256,6 +274,13 @@ impl Renderer {
         }
         // The lists found no room: what they take is known now.
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
+        let picture = self.collect(pending)?;
+        if picture.lists.overflowed == 0 {
+            return Ok(picture);
+        }
+        // More than the device can hold. Which clusters find room would be left to chance: none does.
+        let off = LightListSettings { enabled: false, ..settings.light_lists };
+        let pending = self.submit(scene, view, &Settings { light_lists: off, ..settings.clone() }, Wanted::ALL)?;
         self.collect(pending)
     }
 
@@ -265,6 +290,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
+        self.check_size(view)?;
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
@@ -330,9 +356,11 @@ impl Renderer {
         let report = buffer(pending.report)?;
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
-            self.list_capacity = self.list_capacity.max(at(3).saturating_add(at(3) / 4)).min(MAX_LIST_CAPACITY);
+            let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
+            self.list_capacity = self.list_capacity.max(needed.saturating_add(needed / 4));
         }
         Ok(Picture {
             width,
@@ -344,10 +372,10 @@ impl Renderer {
             lists: LightListReport {
                 clusters: at(4),
                 lamps: pending.lamps,
-                evaluated: at(0),
+                evaluated: wide(0, 6),
                 most: at(1),
                 overflowed: at(2),
-                needed: at(3),
+                needed: wide(7, 8),
                 greatest_dropped: f32::from_bits(at(5)),
             },
             drawn: pending.drawn,
@@ -407,7 +435,14 @@ fn frame_data(
         pre_exposure: settings.exposure.multiplier() as f32,
         directional_count,
         light_count: lights.len() as u32,
-        list_capacity: light_lists::first_capacity(tiles[0] * tiles[1], lamps).max(list_capacity),
+        list_capacity: if lists.enabled && lists.cull_bound > 0.0 {
+            light_lists::first_capacity(tiles[0] * tiles[1], lamps)
+                .max(list_capacity)
+                .min(MAX_LIST_CAPACITY)
+                .min(gpu.limits().max_storage_buffer_range / 4)
+        } else {
+            1
+        },
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
         node_count: nodes.len() as u32,
         ..FrameConstants::default()

@@ -583,7 +583,7 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
             let settings = lists(true, exposure_for(white, 1.0));
             let all = renderer.render(&on_device, &view, &lists(false, exposure_for(white, 1.0))).unwrap();
             let listed = renderer.render(&on_device, &view, &settings).unwrap();
-            assert_eq!(all.lists.evaluated, all.lists.clusters * lamps as u32);
+            assert_eq!(all.lists.evaluated, u64::from(all.lists.clusters) * lamps as u64);
             assert_eq!(listed.lists.overflowed, 0);
             let (mut linear, mut shown) = (0f64, 0f32);
             for (&a, &b) in all.nits.iter().zip(&listed.nits) {

@@ -49,7 +49,13 @@ void evaluate_brdf(Surface s, vec3 l, out vec3 diffuse, out vec3 specular) {
     if (nl <= 0.0) {
         return;
     }
-    vec3 h = normalize(l + s.view);
+    vec3 h = l + s.view;
+    float length2 = dot(h, h);
+    // Light from straight behind a surface that a bent normal turns to it: there is no half vector.
+    if (length2 < 1e-12) {
+        return;
+    }
+    h *= inversesqrt(length2);
     float nv = max(dot(s.normal, s.view), 1e-4);
     float nh = clamp(dot(s.normal, h), 0.0, 1.0);
     float w = schlick_weight(clamp(dot(s.view, h), 0.0, 1.0));

@@ -59,10 +59,12 @@ float greatest_specular(float alpha, float nv, float f0) {
     float view_angle = acos(clamp(nv, 0.0, 1.0));
     float greatest = 0.0;
     for (uint i = 0u; i < PIECES; ++i) {
-        float from = max(float(i) / float(PIECES) * 0.5 * PI - view_angle, 0.0);
+        // Some devices give arc cosines to no more than three digits.
+        float from = max(float(i) / float(PIECES) * 0.5 * PI - view_angle - 2e-3, 0.0);
         float nh = cos(from);
         float a = clamp(tan(from), alpha, 1.0);
-        float t = nh * nh * (a * a - 1.0) + 1.0;
+        float sine = sin(from);
+        float t = sine * sine + nh * nh * a * a;
         float vh = cos(float(i + 1u) / float(PIECES) * 0.5 * PI);
         greatest = max(greatest, a * a / (PI * t * t) * mix(f0, 1.0, schlick_weight(vh)));
     }
@@ -107,6 +109,14 @@ uint list(Cluster c, uint offset, uint room) {
         ++i;
     }
     return count;
+}
+
+// Adds to a counter of two words.
+void count_up(uint low, uint high, uint more) {
+    uint before = atomicAdd(report[low], more);
+    if (before + more < before) {
+        atomicAdd(report[high], 1u);
+    }
 }
 
 void main() {
@@ -193,7 +203,7 @@ void main() {
     }
     if (frame.cull_bound <= 0.0) {
         clusters[index] = uvec2(0u, ALL_LIGHTS);
-        atomicAdd(report[0], lamps);
+        count_up(0u, 6u, lamps);
         atomicMax(report[1], lamps);
         atomicAdd(report[4], 1u);
         return;
@@ -218,8 +228,15 @@ void main() {
     c.least = below == 0u ? 0.0 : exp2(float(below - 1u) * 0.5 - 30.0);
 
     uint found = list(c, 0u, 0u);
-    uint offset = atomicAdd(report[3], found);
-    bool fits = offset + found <= frame.list_capacity;
+    count_up(7u, 8u, found);
+    // Room is taken only where it is there, so that the counter cannot run over.
+    uint offset = atomicOr(report[3], 0u);
+    bool fits = false;
+    while (!fits && found <= frame.list_capacity && offset <= frame.list_capacity - found) {
+        uint before = atomicCompSwap(report[3], offset, offset + found);
+        fits = before == offset;
+        offset = fits ? offset : before;
+    }
     if (fits) {
         // The compiler may round this walk otherwise than the last: what it lists counts, and if it is more than there
         // is room for, the cluster evaluates all lamps.
@@ -228,7 +245,7 @@ void main() {
         fits = found <= room;
     }
     clusters[index] = fits ? uvec2(offset, found) : uvec2(0u, ALL_LIGHTS);
-    atomicAdd(report[0], fits ? found : lamps);
+    count_up(0u, 6u, fits ? found : lamps);
     atomicMax(report[1], fits ? found : lamps);
     atomicAdd(report[2], fits ? 0u : 1u);
     atomicAdd(report[4], 1u);

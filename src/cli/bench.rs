@@ -112,7 +112,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     println!(
         "lamps: {}, evaluated a cluster: {:.1}",
         lists.lamps,
-        f64::from(lists.evaluated) / f64::from(lists.clusters.max(1))
+        lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
     if let Some(file) = &args.json {
         let describe =

@@ -179,19 +179,21 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
             ((if camera.is_empty() { node } else { camera }).to_string(), *world, *projection)
         }
         None => {
-            let (world, projection) = framed(scene);
+            let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
+            let (world, projection) = framed(scene, size);
             ("framed on the scene".into(), world, projection)
         }
     })
 }
 
 /// A camera that sees the whole scene from the front, a little from above and the right.
-fn framed(scene: &Scene) -> (DMat4, Projection) {
+fn framed(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
     let (low, high) = scene.bounds().unwrap_or((DVec3::splat(-1.0), DVec3::splat(1.0)));
     let center = (low + high) * 0.5;
     let radius = ((high - low).length() * 0.5).max(1e-3);
     let vertical_fov = 40f64.to_radians();
-    let distance = radius / (vertical_fov * 0.5).sin();
+    let half = (vertical_fov * 0.5).min(((vertical_fov * 0.5).tan() * aspect).atan());
+    let distance = radius / half.sin();
     let eye = center + DVec3::new(0.5, 0.4, 1.0).normalize() * distance;
     let projection = Projection::Perspective {
         vertical_fov: vertical_fov as f32,
@@ -235,33 +237,49 @@ pub fn metered(picture: &Picture) -> Option<Exposure> {
     Exposure::from_luminance(Nit(mean.exp2())).ok()
 }
 
-/// The exposure of the look's dials, or the one that the scene meters at.
+/// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit.
+pub fn meter(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+) -> Result<Option<Exposure>, CliError> {
+    let small = View::new(opened.camera.0, &opened.camera.1, (view.width / 4).max(1), (view.height / 4).max(1));
+    let mut exposure = Exposure::default();
+    // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a reading counts once
+    // the picture that it was taken from was exposed for it.
+    for _ in 0..METER_ROUNDS {
+        let mut settings = opened.settings(exposure, vec![]);
+        settings.light_lists.cull_bound /= 1024.0;
+        match metered(&renderer.render(scene, &small, &settings)?) {
+            Some(read) if read.stops_above(exposure).abs() < 0.1 => return Ok(Some(read)),
+            Some(read) => exposure = read,
+            // Nothing brighter than the smallest half float: try twenty stops lower.
+            None if exposure.ev100().get() > -40.0 => {
+                exposure = Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default();
+            }
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(exposure))
+}
+
+/// Readings that `meter` takes at most.
+const METER_ROUNDS: u32 = 8;
+
+/// The exposure of the look's dials, or the one that the scene meters at; and what it meters at.
 pub fn exposure(
     opened: &Opened,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
-) -> Result<(Exposure, bool), CliError> {
+) -> Result<(Exposure, Option<Exposure>), CliError> {
+    renderer.check_size(view)?;
+    let read = meter(opened, renderer, scene, view)?;
     if let Some(exposure) = opened.look.exposure()? {
-        return Ok((exposure, true));
-    }
-    // Half floats hold about 30 stops; a first guess that is farther off than that is refined by what it sees.
-    let mut exposure = Exposure::default();
-    let small = View::new(opened.camera.0, &opened.camera.1, (view.width / 4).max(1), (view.height / 4).max(1));
-    for _ in 0..4 {
-        let picture = renderer.render(scene, &small, &opened.settings(exposure, vec![]))?;
-        match metered(&picture) {
-            Some(read) => {
-                let off = read.stops_above(exposure).abs();
-                exposure = read;
-                if off < 6.0 {
-                    break;
-                }
-            }
-            // Nothing brighter than the smallest half float: try twenty stops lower.
-            None => exposure = Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default(),
-        }
+        return Ok((exposure, read));
     }
     let compensation = opened.look.compensation.unwrap_or(0.0);
-    Ok((exposure.compensated(compensation).map_err(crate::scene::look::LookError::from)?, false))
+    let exposure = read.unwrap_or_default().compensated(compensation).map_err(crate::scene::look::LookError::from)?;
+    Ok((exposure, read))
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{CliError, DeviceArgs, open};
 use crate::{
+    camera::Exposure,
     frame::{Aov, Picture, Renderer},
     gpu::Gpu,
     output::{self, Layer},
@@ -54,11 +55,11 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload(&opened.scene)?;
     let view = opened.view();
-    let (exposure, by_dials) = open::exposure(&opened, &mut renderer, &on_device, &view)?;
+    let (exposure, meter) = open::exposure(&opened, &mut renderer, &on_device, &view)?;
     let picture = renderer.render(&on_device, &view, &opened.settings(exposure, aovs))?;
     write(args, exr, &picture)?;
     if !args.quiet {
-        report(args, &opened, &gpu, &picture, by_dials);
+        report(args, &opened, &gpu, &picture, meter);
     }
     drop(on_device);
     drop(renderer);
@@ -168,9 +169,9 @@ fn aov_preview(aov: Aov, pixels: &[[f32; 4]], picture: &Picture) -> Vec<u8> {
 }
 
 /// More stops than this between the meter and the dials are worth a warning.
-const WARN_STOPS: f64 = 4.0;
+const WARN_STOPS: f64 = 3.0;
 
-fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, by_dials: bool) {
+fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, meter: Option<Exposure>) {
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
@@ -178,7 +179,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         picture.width,
         picture.height,
         opened.camera_name,
-        if by_dials { "its dials" } else { "metered: the look names no dials" },
+        if opened.look.has_dials() { "its dials" } else { "metered: the look names no dials" },
         gpu.info().name,
     );
     let (draws, instances, culled) = picture.drawn;
@@ -192,7 +193,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         println!(
             "{} lamps: {:.1} evaluated a cluster of pixels, at most {}{}; what is left out adds at most {:.6} of white in sum (bound {:.6}){}",
             lists.lamps,
-            f64::from(lists.evaluated) / f64::from(lists.clusters),
+            lists.evaluated as f64 / f64::from(lists.clusters),
             lists.most,
             if lists.overflowed > 0 { format!(" ({} clusters evaluate all)", lists.overflowed) } else { String::new() },
             lists.greatest_dropped,
@@ -203,20 +204,23 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
     for note in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!("texture '{}' is missing or broken and shows the error pattern", note.name);
     }
-    if let Some(meter) = open::metered(picture).filter(|_| by_dials) {
-        let off = meter.stops_above(picture.exposure);
-        let metered = meter.ev100().get();
-        if off.abs() > WARN_STOPS {
-            println!(
-                "warning: the scene meters at EV100 {metered:.2}, the camera is at {camera:.2}: the picture is {:.1} stops too {}; --set camera.exposure.ev100={metered:.2} follows the meter",
-                off.abs(),
-                if off > 0.0 { "bright" } else { "dark" },
-            );
-        } else {
-            println!("the scene meters at EV100 {metered:.2}");
+    match meter {
+        Some(meter) if opened.look.has_dials() => {
+            let metered = meter.ev100().get();
+            // A camera set for more light than there is makes a dark picture.
+            let off = metered - camera;
+            if off.abs() > WARN_STOPS {
+                println!(
+                    "warning: the scene meters at EV100 {metered:.2}, the camera is at {camera:.2}: the picture is {:.1} stops too {}; --set camera.exposure.ev100={metered:.2} follows the meter",
+                    off.abs(),
+                    if off > 0.0 { "bright" } else { "dark" },
+                );
+            } else {
+                println!("the scene meters at EV100 {metered:.2}");
+            }
         }
-    } else if open::metered(picture).is_none() {
-        println!("warning: the picture is black: nothing that the camera sees is lit or shines");
+        Some(_) => {}
+        None => println!("warning: the picture is black: nothing that the camera sees is lit or shines"),
     }
     if args.times {
         for pass in &picture.times {

@@ -128,6 +128,9 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
         ];
     }
+    if core.limits.max_per_stage_descriptor_storage_buffers < 8 {
+        missing.push("eight storage buffers a stage".to_string());
+    }
     // SAFETY: the handle comes from this instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };
     let wanted = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;

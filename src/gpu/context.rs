@@ -56,6 +56,7 @@ pub struct Inner {
     cache_file: Option<PathBuf>,
     info: DeviceInfo,
     limits: vk::PhysicalDeviceLimits,
+    max_allocation: u64,
     anisotropy: bool,
     live: Arc<Mutex<Live>>,
     messages: Arc<Messages>,
@@ -116,8 +117,11 @@ impl Gpu {
         let (device, anisotropy) = create_device(&instance, &info)?;
         // SAFETY: the device was made with this queue family and one queue of it.
         let queue = unsafe { device.get_device_queue(info.queue_family, 0) };
-        // SAFETY: the handle comes from this instance.
-        let limits = unsafe { instance.get_physical_device_properties(info.handle) }.limits;
+        let mut maintenance = vk::PhysicalDeviceMaintenance3Properties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut maintenance);
+        // SAFETY: the handle comes from this instance; the chain is made of live structures of matching types.
+        unsafe { instance.get_physical_device_properties2(info.handle, &mut properties) };
+        let limits = properties.properties.limits;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: device.clone(),
@@ -152,6 +156,7 @@ impl Gpu {
             cache_file,
             info,
             limits,
+            max_allocation: maintenance.max_memory_allocation_size,
             anisotropy,
             live: Arc::default(),
             messages,
@@ -175,6 +180,12 @@ impl Inner {
     /// The device's limits.
     pub fn limits(&self) -> &vk::PhysicalDeviceLimits {
         &self.limits
+    }
+
+    /// The most bytes of one piece of memory.
+    #[must_use]
+    pub fn max_allocation(&self) -> u64 {
+        self.max_allocation
     }
 
     /// Whether samplers may filter anisotropically.

@@ -69,7 +69,7 @@ impl Buffer {
         let size = size.max(4).next_multiple_of(4);
         gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
         let limit = u64::from(gpu.limits().max_storage_buffer_range);
-        if kind == BufferKind::Storage && size > limit {
+        if matches!(kind, BufferKind::Storage | BufferKind::Dynamic) && size > limit {
             return Err(GpuError::TooLarge {
                 what: format!("buffer '{name}'"),
                 asked: format!("{size} bytes"),

@@ -540,6 +540,15 @@ impl GraphCache {
             return Ok(());
         }
         let packing = plan::pack(&needs);
+        if packing.total > gpu.max_allocation() {
+            // More than one piece of memory may hold: each image gets its own, and nothing is shared.
+            for ((index, image), need) in unbound.into_iter().zip(&needs) {
+                let block = MemoryBlock::new(gpu, image.name(), need.size, need.alignment, type_bits)?;
+                self.transients[index] = Some(image.place(&block, 0)?);
+            }
+            self.memory = MemoryUse { total: packing.unshared, unshared: packing.unshared };
+            return Ok(());
+        }
         let block = MemoryBlock::new(gpu, "transient images", packing.total, alignment, type_bits)?;
         let indices: Vec<usize> = unbound.iter().map(|&(index, _)| index).collect();
         for (slot, (index, image)) in unbound.into_iter().enumerate() {

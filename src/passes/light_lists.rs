@@ -16,7 +16,7 @@ pub const TILE: u32 = 16;
 const SLICES: u64 = 32;
 
 /// Words of the report.
-pub const REPORT_WORDS: u64 = 8;
+pub const REPORT_WORDS: u64 = 12;
 
 /// Room for the lists of a frame (entries): three clusters a tile of 96 entries each, or of all lamps where there are
 /// fewer. Where that is too little the frame's report says how much it takes.

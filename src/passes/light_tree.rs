@@ -111,8 +111,13 @@ const UNEQUAL: f64 = 1.15;
 /// For each threshold, an upper bound (lx) of what all lamps below it add at any point of the scene's box.
 #[must_use]
 pub fn loss_table(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f32> {
-    let size = (high - low).max(DVec3::splat(1e-3));
-    let edge = (size.x * size.y * size.z / CELLS).cbrt();
+    // Pixels find their place again to a few digits less than the vertices had.
+    let pad = (high - low).max_element() * 1e-5 + low.abs().max(high.abs()).max_element() * 1e-5 + 1e-3;
+    let (low, high) = (low - pad, high + pad);
+    let size = high - low;
+    // Millions of lamps get fewer cells: the table is made while somebody waits.
+    let cells = CELLS * (20_000.0 / nodes.len().max(1) as f64).clamp(0.01, 1.0);
+    let edge = (size.x * size.y * size.z / cells).cbrt();
     // A flat box would get many cells along its short side.
     let counts = (size / edge).ceil().min(DVec3::splat(64.0)).max(DVec3::ONE).as_uvec3();
     let cell = size / counts.as_dvec3();
@@ -145,8 +150,8 @@ fn cell_losses(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f64> {
     let mut ends = vec![0.0; STEPS + 1];
     let mut sums = vec![0.0; STEPS + 1];
     let first_above = |lux: f64| -> usize {
-        // The first step whose threshold is above; rounding must not make it late.
-        ((lux.max(1e-30).log2() + 30.0) * 2.0 - 1e-9).floor().clamp(-1.0, STEPS as f64 - 1.0) as isize as usize
+        // At or before the first step whose threshold is above: what counts too early is only counted too much.
+        ((lux.max(1e-300).log2() + 30.0) * 2.0 - 1e-9).floor().clamp(0.0, STEPS as f64) as usize
     };
     let mut index = 0;
     while let Some(node) = nodes.get(index) {
@@ -156,7 +161,7 @@ fn cell_losses(nodes: &[Node], low: DVec3, high: DVec3) -> Vec<f64> {
         let corner = (node.center - low).abs().max((node.center - high).abs());
         let far = corner.length() + radius;
         let leaf = node.shader.light != NO_LIGHT;
-        if !leaf && (far > near * UNEQUAL || node.count > 64.0) {
+        if !leaf && (far > near * UNEQUAL) {
             index += 1;
             continue;
         }
@@ -223,6 +228,22 @@ mod tests {
         let nodes = build(&lamps, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
+    }
+
+    #[test]
+    fn faint_far_and_dark_lamps_are_counted() {
+        for (candela, extent) in [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)] {
+            let lamps = [Lamp { position: DVec3::new(0.0, 1.0, 0.0), intensity: Vec3::splat(candela) }];
+            let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
+            for (step, &bound) in table.iter().enumerate() {
+                // Somewhere in the box the lamp gives just less than the threshold.
+                let most = threshold(step).min(f64::from(candela) * 1e9);
+                let least = f64::from(candela) / (3.0 * extent * extent);
+                if threshold(step) > 2.0 * least {
+                    assert!(f64::from(bound) >= most * 0.5, "{candela} cd in {extent} m: {bound} at {step}");
+                }
+            }
+        }
     }
 
     #[test]

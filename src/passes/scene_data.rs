@@ -7,7 +7,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 use super::{light_tree, mips, shared, view::View};
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
+        Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
         pipeline::SamplerInfo, upload::Uploader, vk,
     },
     scene::{self, AlphaMode, LightKind, Scene, TextureRef, Wrap},
@@ -65,7 +65,7 @@ struct Group {
     double_sided: bool,
     center: Vec3,
     radius: f32,
-    places: Vec<DMat4>,
+    places: Arc<[DMat4]>,
 }
 
 /// One draw call.
@@ -193,7 +193,7 @@ impl GpuScene {
                     mirrored,
                     layer: group.layer,
                 };
-                for place in &group.places {
+                for place in group.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
@@ -278,6 +278,9 @@ fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
     (instance, scale as f32)
 }
 
+/// The strongest light (cd or lx) that shaders are given.
+const STRONGEST: f32 = 1e30;
+
 /// Every light that is shown, as the shader sees it (KHR_lights_punctual): directional ones first.
 #[must_use]
 pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
@@ -304,7 +307,8 @@ pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
             shader: shared::Light {
                 position: Vec3::ZERO,
                 inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
-                intensity: light.color * strength as f32,
+                // A product beyond the range of floats would make NaN of darkness.
+                intensity: (light.color * strength as f32).min(Vec3::splat(STRONGEST)),
                 spot_scale: scale as f32,
                 direction,
                 spot_offset: offset as f32,
@@ -315,6 +319,9 @@ pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
     lights.sort_by_key(|light| !light.directional);
     lights
 }
+
+/// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
+const MOST_INSTANCES: usize = 16 << 20;
 
 type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>);
 
@@ -334,12 +341,29 @@ fn upload_geometry(
     let shown = || scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty());
     let vertex_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.positions.len()).sum();
     let index_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.indices.len()).sum();
+    let instance_count: usize = shown().map(|(mesh, places)| mesh.primitives.len() * places.len()).sum();
+    for (what, count, limit) in [
+        ("the number of vertices", vertex_count, i32::MAX as usize),
+        ("the number of indices", index_count, u32::MAX as usize),
+        ("the number of shown primitives", instance_count, MOST_INSTANCES),
+    ] {
+        if count > limit {
+            return Err(GpuError::TooLarge {
+                what: what.into(),
+                asked: count.to_string(),
+                limit: limit.to_string(),
+                device: gpu.info().name.clone(),
+                remedy: "use a simpler scene",
+            });
+        }
+    }
     let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let mut groups = Vec::new();
     for (mesh, places) in shown() {
+        let shared: Arc<[DMat4]> = places.as_slice().into();
         for primitive in &mesh.primitives {
             let material = primitive.material.filter(|&m| m < default_material).unwrap_or(default_material);
             let Some(described) = materials.get(material) else { continue };
@@ -358,7 +382,7 @@ fn upload_geometry(
                 double_sided: described.double_sided,
                 center,
                 radius,
-                places: places.clone(),
+                places: Arc::clone(&shared),
             });
             vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
             index_data.extend_from_slice(&primitive.indices);

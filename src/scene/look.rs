@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use super::{LightKind, Scene};
 use crate::{
     camera::{Exposure, ExposureError, ToneMapper},
-    photometry::{Candela, Ev100, Lux, units::Lumen},
+    photometry::{Candela, Ev100, Lux, lights::STRENGTH_LIMIT, units::Lumen},
 };
 
 /// The largest look file that is read (bytes).
@@ -200,6 +200,12 @@ impl Look {
         Ok(())
     }
 
+    /// Whether the look sets the exposure, by dials or by value.
+    #[must_use]
+    pub fn has_dials(&self) -> bool {
+        self.ev100.or(self.f_stop).or(self.shutter).or(self.iso).is_some()
+    }
+
     /// The exposure that the dials or the exposure value give; none where the look names neither, so that the scene is
     /// metered. A dial that is not named stands at f/8, 1/125 s, ISO 100.
     ///
@@ -208,7 +214,7 @@ impl Look {
     pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
         let exposure = if let Some(ev) = self.ev100 {
             Exposure::from_ev100(Ev100(ev))?
-        } else if self.f_stop.is_some() || self.shutter.is_some() || self.iso.is_some() {
+        } else if self.has_dials() {
             Exposure::from_dials(
                 self.f_stop.unwrap_or(8.0),
                 self.shutter.unwrap_or(1.0 / 125.0),
@@ -249,10 +255,13 @@ impl Look {
                     node.light = None;
                     continue;
                 }
-                let light = node.light.and_then(|light| scene.lights.get_mut(light));
-                if let (Some(strength), Some(light)) = (look.strength, light) {
-                    set_strength(name, light, strength)?;
-                }
+                let Some((strength, index)) = look.strength.zip(node.light) else { continue };
+                let Some(light) = scene.lights.get(index) else { continue };
+                // The name may be the node's, and other nodes may carry the same light: this one gets its own.
+                let mut own = light.clone();
+                set_strength(name, &mut own, strength)?;
+                node.light = Some(scene.lights.len());
+                scene.lights.push(own);
             }
         }
         Ok(())
@@ -313,7 +322,7 @@ impl Reader<'_> {
     }
 
     fn not_negative(&self) -> Result<f64, LookError> {
-        self.number().ok().filter(|&v| v >= 0.0).ok_or_else(|| self.wrong())
+        self.number().ok().filter(|v| (0.0..=STRENGTH_LIMIT).contains(v)).ok_or_else(|| self.wrong())
     }
 
     fn fraction(&self) -> Result<f64, LookError> {
