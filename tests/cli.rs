@@ -379,3 +379,25 @@ fn graph_and_bench_do_their_work() {
     let args = ["bench", "small.glb", "--json", "no/where.json"];
     failed(&sunny16(dir.path(), &args, &[]), 5, &["where.json"]);
 }
+
+#[test]
+fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
+    if no_gpu() {
+        return;
+    }
+    let dir = workplace();
+    for (ev, word) in [("-3", "too bright"), ("20", "too dark")] {
+        let set = format!("camera.exposure.ev100={ev}");
+        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set], &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.out.contains(word), "{ev}: {}", run.out);
+    }
+    // What the scene meters at does not depend on the dials.
+    let reading = |ev: &str| {
+        let set = format!("camera.exposure.ev100={ev}");
+        let run = sunny16(dir.path(), &["render", "small.glb", "-o", "a.png", "--size", "96x64", "--set", &set], &[]);
+        let at = run.out.find("meters at EV100 ").unwrap() + "meters at EV100 ".len();
+        run.out[at..].split([',', '\n']).next().unwrap().parse::<f64>().unwrap()
+    };
+    assert!((reading("-3") - reading("18")).abs() < 0.02);
+}
