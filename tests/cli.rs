@@ -382,7 +382,7 @@ fn graph_and_bench_do_their_work() {
 
 #[test]
 fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
-    if no_gpu() {
+    if no_gpu("the warning of the meter") {
         return;
     }
     let dir = workplace();
