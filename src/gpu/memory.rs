@@ -87,15 +87,7 @@ impl Buffer {
         let mut buffer = Self { handle, size, name: name.into(), memory: None, gpu: gpu.clone(), _live: live };
         // SAFETY: the buffer was made from this device.
         let requirements = unsafe { gpu.device.get_buffer_memory_requirements(handle) };
-        let memory = gpu.with_allocator(name, size, |allocator| {
-            allocator.allocate(&AllocationCreateDesc {
-                name,
-                requirements,
-                location: kind.location(),
-                linear: true,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-            })
-        })?;
+        let memory = allocate(gpu, name, requirements, kind.location(), true)?;
         // SAFETY: the memory was allocated for these requirements and is bound once.
         let bound = unsafe { gpu.device.bind_buffer_memory(handle, memory.memory(), memory.offset()) };
         buffer.memory = Some(memory);
@@ -156,6 +148,24 @@ impl Drop for Buffer {
     }
 }
 
+fn allocate(
+    gpu: &Gpu,
+    name: &str,
+    requirements: vk::MemoryRequirements,
+    location: MemoryLocation,
+    linear: bool,
+) -> GpuResult<Allocation> {
+    gpu.with_allocator(name, requirements.size, |allocator| {
+        allocator.allocate(&AllocationCreateDesc {
+            name,
+            requirements,
+            location,
+            linear,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        })
+    })
+}
+
 /// What an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageInfo {
@@ -210,15 +220,7 @@ impl MemoryBlock {
     pub fn new(gpu: &Gpu, name: &str, size: u64, alignment: u64, type_bits: u32) -> GpuResult<Arc<Self>> {
         let requirements =
             vk::MemoryRequirements::default().size(size.max(1)).alignment(alignment.max(1)).memory_type_bits(type_bits);
-        let memory = gpu.with_allocator(name, size, |allocator| {
-            allocator.allocate(&AllocationCreateDesc {
-                name,
-                requirements,
-                location: MemoryLocation::GpuOnly,
-                linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-            })
-        })?;
+        let memory = allocate(gpu, name, requirements, MemoryLocation::GpuOnly, false)?;
         Ok(Arc::new(Self { memory: Some(memory), name: name.into(), gpu: gpu.clone() }))
     }
 }
@@ -239,15 +241,7 @@ impl Image {
     pub fn new(gpu: &Gpu, name: &str, info: ImageInfo) -> GpuResult<Arc<Self>> {
         let mut image = Self::unbound(gpu, name, info)?;
         let requirements = image.requirements();
-        let memory = gpu.with_allocator(name, requirements.size, |allocator| {
-            allocator.allocate(&AllocationCreateDesc {
-                name,
-                requirements,
-                location: MemoryLocation::GpuOnly,
-                linear: false,
-                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
-            })
-        })?;
+        let memory = allocate(gpu, name, requirements, MemoryLocation::GpuOnly, false)?;
         // SAFETY: the memory was allocated for this image's requirements and is bound once.
         let bound = unsafe { gpu.device.bind_image_memory(image.handle, memory.memory(), memory.offset()) };
         image.memory = Some(memory);
