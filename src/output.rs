@@ -10,7 +10,7 @@ use exr::prelude as ex;
 
 /// A picture that could not be written. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {file}: {detail}; choose another place with -o, or make room")]
+#[error("cannot write {file}: {detail}; choose another place, or make room")]
 pub struct OutputError {
     /// The file.
     pub file: String,

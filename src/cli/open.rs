@@ -22,7 +22,7 @@ pub struct SceneArgs {
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]
     pub look: Option<PathBuf>,
-    /// The camera of the file to look through [default: the look's, else the first, else one framed on the scene].
+    /// The camera of the file to look through, by name or number [default: the look's, else the first, else one framed on the scene].
     #[arg(long, value_name = "NAME")]
     pub camera: Option<String>,
     /// Pixels across and down, e.g. 640x360 [default: 720 down, across by the camera's aspect].
@@ -92,7 +92,7 @@ fn read(args: &SceneArgs, look: &mut Look) -> Result<Scene, CliError> {
     let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
     if !worth_saying.is_empty() {
         let (name, count) = (path.display(), worth_saying.len());
-        eprintln!("{name}: {count} remarks (`sunny16 inspect {name}` lists them all); the first:");
+        eprintln!("{name}: remarks on the file: {count} (`sunny16 inspect {name}` lists them); the first of them:");
         for note in worth_saying.iter().take(3) {
             eprintln!("  {:?} {}: {}", note.kind, note.place, note.message);
         }
@@ -113,7 +113,7 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
-            "the scene is lit by a sun of {DEFAULT_SUN} from behind the camera (--set scene.default_light=false leaves it out)"
+            "the scene is lit by a sun of {DEFAULT_SUN} over the camera's left shoulder (--set scene.default_light=false leaves it out)"
         );
         add_default_sun(&mut scene, world);
     } else if !lit && glows {
@@ -133,7 +133,7 @@ fn add_default_sun(scene: &mut Scene, camera: DMat4) {
         range: None,
     };
     // From over the photographer's left shoulder.
-    let turn = DMat4::from_rotation_y(-0.6) * DMat4::from_rotation_x(-0.6);
+    let turn = DMat4::from_rotation_y(-0.3) * DMat4::from_rotation_x(-0.4);
     let node = scene::Node {
         name: "default sun".into(),
         local: DMat4::from_mat3(glam::DMat3::from_mat4(camera)) * turn,
@@ -164,14 +164,17 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
         .collect();
     let wanted = args.camera.as_deref().or(look.camera.as_deref());
     let found = match wanted {
-        Some(name) => {
-            Some(cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name).ok_or_else(|| {
-                let names: Vec<_> =
-                    cameras.iter().map(|(camera, node, ..)| if camera.is_empty() { *node } else { *camera }).collect();
-                let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
-                CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.name()))
-            })?)
-        }
+        Some(name) => Some(find_camera(&cameras, name).ok_or_else(|| {
+            let names: Vec<String> = cameras
+                .iter()
+                .enumerate()
+                .map(|(number, (camera, node, ..))| {
+                    format!("{number}: {}", if camera.is_empty() { node } else { camera })
+                })
+                .collect();
+            let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
+            CliError::Usage(format!("{} has no camera '{name}'; it has {there}", args.name()))
+        })?),
         None => cameras.first(),
     };
     Ok(match found {
@@ -184,6 +187,14 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
             ("framed on the scene".into(), world, projection)
         }
     })
+}
+
+type PlacedCamera<'a> = (&'a str, &'a str, DMat4, Projection);
+
+/// By the camera's name, its node's, or its number.
+fn find_camera<'c, 'a>(cameras: &'c [PlacedCamera<'a>], name: &str) -> Option<&'c PlacedCamera<'a>> {
+    let named = cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name);
+    named.or_else(|| name.parse::<usize>().ok().and_then(|number| cameras.get(number)))
 }
 
 /// A camera that sees the whole scene from the front, a little from above and the right.

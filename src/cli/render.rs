@@ -30,7 +30,7 @@ pub struct RenderArgs {
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
-    /// Say nothing but errors.
+    /// Leave out the report; remarks on the scene and errors stay.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

@@ -119,7 +119,7 @@ impl Look {
     /// An unreadable file, TOML that does not parse, an unknown property, a wrong value; each names the file.
     pub fn read(&mut self, file: &Path) -> Result<(), LookError> {
         let oops = |detail: String| LookError::File { file: file.display().to_string(), detail };
-        let length = fs::metadata(file).map_err(|error| oops(error.to_string()))?.len();
+        let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path of --look")))?.len();
         if length > MAX_FILE {
             return Err(oops(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
         }
@@ -274,7 +274,11 @@ fn set_strength(name: &str, light: &mut super::Light, strength: Strength) -> Res
     let wrong = |expected: &str| {
         Err(LookError::BadValue {
             path: format!("lights.{name}"),
-            value: format!("{strength:?}"),
+            value: match strength {
+                Strength::Lumens(v) => v.to_string(),
+                Strength::Candela(v) => v.to_string(),
+                Strength::Lux(v) => v.to_string(),
+            },
             expected: expected.into(),
         })
     };
