@@ -3,14 +3,14 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
-use glam::{DMat4, DVec3};
+use glam::{DMat4, DVec3, Vec3};
 
 use super::CliError;
 use crate::{
     camera::Exposure,
     frame::{Aov, LightListSettings, Picture, Renderer, Settings},
     passes::{GpuScene, View},
-    photometry::{Ev100, Lux, Nit},
+    photometry::{Ev100, Lux, Nit, color},
     scene::{self, LightKind, NoteKind, Projection, Scene, gltf, look::Look, procedural},
 };
 
@@ -239,7 +239,7 @@ impl Opened {
 /// What a reflected-light meter reads of a picture: the mean luminance of all lit pixels, averaged in stops so that a
 /// lamp in the picture does not outweigh the rest.
 pub fn metered(picture: &Picture) -> Option<Exposure> {
-    let luminance = |c: &[f32; 3]| 0.2126 * f64::from(c[0]) + 0.7152 * f64::from(c[1]) + 0.0722 * f64::from(c[2]);
+    let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
     let stops: Vec<f64> = picture.nits.iter().map(luminance).filter(|&l| l > 0.0).map(f64::log2).collect();
     if stops.is_empty() {
         return None;
@@ -278,16 +278,19 @@ pub fn meter(
 /// Readings that `meter` takes at most.
 const METER_ROUNDS: u32 = 8;
 
-/// The exposure of the look's dials, or the one that the scene meters at; and what it meters at.
+/// The exposure of the look's dials, or the one that the scene meters at; and what it meters at, which beside dials is
+/// read only if it is `wanted`.
 pub fn exposure(
     opened: &Opened,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
+    wanted: bool,
 ) -> Result<(Exposure, Option<Exposure>), CliError> {
     renderer.check_size(view)?;
-    let read = meter(opened, renderer, scene, view)?;
-    if let Some(exposure) = opened.look.exposure()? {
+    let by_dials = opened.look.exposure()?;
+    let read = if wanted || by_dials.is_none() { meter(opened, renderer, scene, view)? } else { None };
+    if let Some(exposure) = by_dials {
         return Ok((exposure, read));
     }
     let compensation = opened.look.compensation.unwrap_or(0.0);

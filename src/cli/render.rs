@@ -55,7 +55,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload(&opened.scene)?;
     let view = opened.view();
-    let (exposure, meter) = open::exposure(&opened, &mut renderer, &on_device, &view)?;
+    let (exposure, meter) = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let picture = renderer.render(&on_device, &view, &opened.settings(exposure, aovs))?;
     write(args, exr, &picture)?;
     if !args.quiet {

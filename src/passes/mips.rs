@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::photometry::color::{srgb_eotf, srgb_oetf};
+
 /// All levels of a picture down to 1x1, as bytes of red, green, blue, alpha.
 ///
 /// Each texel is the mean over the area that it covers. `srgb` says that red, green and blue are sRGB-encoded.
@@ -70,11 +72,9 @@ fn cover(index: usize, to: usize, from: usize) -> Vec<(usize, f32)> {
 fn tables() -> &'static (Vec<f32>, Vec<u8>) {
     static TABLES: OnceLock<(Vec<f32>, Vec<u8>)> = OnceLock::new();
     TABLES.get_or_init(|| {
-        let decode = |c: f64| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
-        let encode = |c: f64| if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
         (
-            (0..256).map(|byte| decode(f64::from(byte) / 255.0) as f32).collect(),
-            (0..65536).map(|step| (encode(f64::from(step) / 65535.0) * 255.0 + 0.5) as u8).collect(),
+            (0..256).map(|byte| srgb_eotf(f64::from(byte) / 255.0) as f32).collect(),
+            (0..65536).map(|step| (srgb_oetf(f64::from(step) / 65535.0) * 255.0 + 0.5) as u8).collect(),
         )
     })
 }

@@ -19,8 +19,7 @@ const MAX_LISTED: usize = 200;
 
 /// The luminance of a linear colour with the primaries of sRGB (Rec. ITU-R BT.709).
 fn luminance(color: Vec3) -> f64 {
-    let c = color.as_dvec3();
-    0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z
+    crate::photometry::color::luminance(color.as_dvec3())
 }
 
 /// A number with as many digits as one can use.
