@@ -456,6 +456,7 @@ fn frame_data(
         constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
         instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
         lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
+        ltc: Arc::clone(&scene.ltc),
         nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
         visible,
         values,

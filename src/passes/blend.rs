@@ -50,7 +50,7 @@ impl BlendPass {
         }
         let pipeline = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
-            let lights = [("light_block", Bind::Storage(&data.lights))];
+            let lights = [("light_block", Bind::Storage(&data.lights)), ("ltc_block", Bind::Storage(&data.ltc))];
             draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
         });
     }

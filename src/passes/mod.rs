@@ -1,5 +1,6 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod area_lights;
 pub mod blend;
 pub mod gbuffer;
 pub mod light_lists;
@@ -27,6 +28,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// What is seen.

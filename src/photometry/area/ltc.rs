@@ -51,11 +51,7 @@ impl Ltc {
     #[must_use]
     pub fn new(entry: Entry, alpha: f64, view: DVec3) -> Self {
         let scale = 0.5 / alpha;
-        Self {
-            xx: entry.a * entry.a * scale,
-            xz: entry.b * entry.a * view.x.abs() * scale,
-            yy: entry.c * scale,
-        }
+        Self { xx: entry.a * entry.a * scale, xz: entry.b * entry.a * view.x.abs() * scale, yy: entry.c * scale }
     }
 
     /// The map for a roughness and a view, from the table.

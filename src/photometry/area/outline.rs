@@ -94,7 +94,9 @@ impl Outline {
                 let towards = lobe * height.abs() - center * (lobe.dot(axis) * height.signum());
                 round(center, axis, radius, towards, density(radius / center.length()), &mut corners);
             }
-            Shape::Sphere { center, radius } => cap(center, radius, lobe, density(radius / center.length()), &mut corners),
+            Shape::Sphere { center, radius } => {
+                cap(center, radius, lobe, density(radius / center.length()), &mut corners)
+            }
             Shape::Tube { start, end, radius } => match tube_sides(start, end, radius) {
                 None => {
                     let nearer = if start.length_squared() < end.length_squared() { start } else { end };
@@ -150,9 +152,6 @@ impl Outline {
     pub fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
         Self { corners: self.corners.iter().map(|p| map(*p)).collect() }
     }
-
-    /// x
-    pub fn corners_for_test(&self)->&[DVec3]{&self.corners}
 
     /// Makes all corners unit vectors.
     pub fn normalize(&mut self) {
