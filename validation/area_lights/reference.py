@@ -13,12 +13,14 @@ Settings and why:
   them: each sphere and the plane are rendered apart, alone in the scene, and put together by depth (they do not
   overlap in the picture);
 - the BSDF is glTF's, written here from its appendix B (`principled` is 4 to 9 % off on dielectrics);
-- spheres are exact, a parallel camera, box filter of one pixel, 1024 samples a pixel in chunks;
-- lights are shapes of exact form: rectangle, disk, sphere; the tube is a cylinder with two spheres, of which only the
-  outer halves are seen.
+- spheres are exact, a parallel camera, box filter of one pixel, 1024 samples a pixel in chunks of 256, multi-jittered: a
+  highlight is few pixels wide, and its mean is as noisy as where the samples happen to lie;
+- lights are shapes of exact form: rectangle, disk, sphere; the tube is a mesh of 256 facets around (a cylinder with
+  two spheres in its ends leaks: rays to the spheres' inner halves pass the cylinder by the renderer's shadow offset).
 """
 import os
 import sys
+import tempfile
 
 os.environ.setdefault("DRJIT_LIBLLVM_PATH", "/usr/lib/x86_64-linux-gnu/libLLVM.so.19.1")
 import drjit as dr
@@ -121,13 +123,42 @@ def lamp(shape):
         return {"lamp": part("disk", pose @ T().scale([0.6, 0.6, 1]))}
     if shape == "sphere":
         return {"lamp": {"type": "sphere", "center": LAMP_AT, "radius": 0.5, "light": light, "bsdf": black}}
-    ends = [pose @ mi.ScalarPoint3f(x, 0, 0) for x in (-0.9, 0.9)]
-    lamp = {
-        "tube": {"type": "cylinder", "p0": list(ends[0]), "p1": list(ends[1]), "radius": 0.12, "light": light, "bsdf": black}
-    }
-    for index, end in enumerate(ends):
-        lamp[f"end{index}"] = {"type": "sphere", "center": list(end), "radius": 0.12, "light": light, "bsdf": black}
-    return lamp
+    mesh = capsule(0.9, 0.12)
+    file = os.path.join(tempfile.gettempdir(), f"capsule_{os.getpid()}.ply")
+    mesh.write_ply(file)
+    return {"lamp": part("ply", pose, filename=file, face_normals=True)}
+
+
+def capsule(half, radius, around=256, rings=64):
+    """A tube with round ends along x; its cross-section is a polygon as large as the circle."""
+    step = 2 * np.pi / around
+    radius = radius * np.sqrt(step / np.sin(step))
+    polar = np.concatenate([np.linspace(0, np.pi / 2, rings + 1), np.linspace(np.pi / 2, np.pi, rings + 1)])
+    x = np.where(np.arange(len(polar)) <= rings, -half, half) - radius * np.cos(polar)
+    r = radius * np.sin(polar)
+    angle = np.arange(around) * step
+    points = np.stack(
+        [np.repeat(x, around), (r[:, None] * np.cos(angle)).ravel(), (r[:, None] * np.sin(angle)).ravel()], 1
+    )
+    faces = []
+    for i in range(len(polar) - 1):
+        a = i * around + np.arange(around)
+        b = i * around + (np.arange(around) + 1) % around
+        faces += [np.stack([a, a + around, b], 1), np.stack([b, a + around, b + around], 1)]
+    faces = np.concatenate(faces)
+    # Outward.
+    p = points[faces]
+    out = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    middle = p.mean(1)
+    middle[:, 0] -= np.clip(middle[:, 0], -half, half)
+    wrong = (out * middle).sum(1) < 0
+    faces[wrong] = faces[wrong][:, ::-1]
+    mesh = mi.Mesh("capsule", len(points), len(faces))
+    parameters = mi.traverse(mesh)
+    parameters["vertex_positions"] = points.astype(np.float32).ravel()
+    parameters["faces"] = faces.astype(np.uint32).ravel()
+    parameters.update()
+    return mesh
 
 
 def camera():
@@ -147,7 +178,7 @@ def camera():
             "rfilter": {"type": "box"},
             "pixel_format": "rgba",
         },
-        "sampler": {"type": "independent"},
+        "sampler": {"type": "multijitter", "sample_count": 256},
     }
 
 
@@ -160,7 +191,7 @@ def render(objects, shape):
         **objects,
     }
     scene = mi.load_dict(scene)
-    total, chunk = None, 128
+    total, chunk = None, 256
     for number in range(max(SAMPLES // chunk, 1)):
         part = np.array(mi.render(scene, spp=min(chunk, SAMPLES), seed=number), dtype=np.float64)
         total = part if total is None else total + part
@@ -172,7 +203,7 @@ def material(metallic, roughness):
 
 
 def main(directory):
-    for shape in ["rectangle", "disk", "sphere", "tube"]:
+    for shape in os.environ.get("SHAPES", "rectangle disk sphere tube").split():
         for metallic in [0, 1]:
             balls = {
                 f"ball{i}": {"type": "sphere", "center": [i - 2, 0.4, 0], "radius": 0.4, "bsdf": material(metallic, r)}
