@@ -319,6 +319,9 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
+        if scene.has_area_lights() {
+            self.passes.prepare_area_lights(&self.gpu)?;
+        }
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
@@ -421,6 +424,9 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+        if scene.has_area_lights() {
+            self.passes.prepare_area_lights(&self.gpu)?;
+        }
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
@@ -492,7 +498,7 @@ fn frame_data(
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
-        ltc: Arc::clone(&scene.ltc),
+        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         camera: view.position,

@@ -305,7 +305,8 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
             let seen = picture(&mut renderer, &scene, &view, &settings(3000.0, vec![]));
             let got = nits(&seen, 120, 120).y;
             assert!((got - want).abs() <= 1.5e-3 * want, "{emitter:?} from {z}: {got} for {want} nit");
-            let area = (0..241 * 241).filter(|i| nits(&seen, i % 241, i / 241).y > 0.0).count() as f64 * (1.2f64 / 241.0).powi(2);
+            let area = (0..241 * 241).filter(|i| nits(&seen, i % 241, i / 241).y > 0.0).count() as f64
+                * (1.2f64 / 241.0).powi(2);
             let projected = emitter.projected_area().unwrap();
             if want > 0.0 {
                 assert!((area / projected - 1.0).abs() < 0.02, "{emitter:?}: {area} m2 seen of {projected}");
@@ -344,7 +345,8 @@ fn extreme_lamps_never_break_a_pixel() {
             let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
             builder.instance("floor", plane, DMat4::from_translation(dvec3(0.0, -0.4, 0.0)));
             // In the middle of a ball, touching the floor, at the camera, in the floor's plane, far away.
-            for at in [DVec3::ZERO, dvec3(0.5, -0.4, 0.3), dvec3(0.0, 1.0, 3.0), dvec3(-5.0, -0.4, 0.0), dvec3(1e5, 1e6, 0.0)]
+            for at in
+                [DVec3::ZERO, dvec3(0.5, -0.4, 0.3), dvec3(0.0, 1.0, 3.0), dvec3(-5.0, -0.4, 0.0), dvec3(1e5, 1e6, 0.0)]
             {
                 add_lamp(&mut builder, emitter, facing(at, dvec3(0.1, -0.4, 0.2)));
             }
@@ -354,11 +356,9 @@ fn extreme_lamps_never_break_a_pixel() {
             let seen = picture(&mut renderer, &scene, &view, &settings(3.0, wanted));
             for i in 0..32 * 20 {
                 let (x, y) = (i % 32, i / 32);
-                for value in [
-                    nits(&seen, x, y),
-                    aov3(&seen, Aov::DirectDiffuse, x, y),
-                    aov3(&seen, Aov::DirectSpecular, x, y),
-                ] {
+                for value in
+                    [nits(&seen, x, y), aov3(&seen, Aov::DirectDiffuse, x, y), aov3(&seen, Aov::DirectSpecular, x, y)]
+                {
                     // Five lamps of a nit make no surface brighter than white under five full skies.
                     assert!(value.is_finite() && value.min_element() >= 0.0, "{emitter:?} at {x} {y}: {value}");
                     assert!(value.max_element() < 6.0, "{emitter:?} at {x} {y}: {value}");
@@ -411,7 +411,11 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
                 lit += usize::from(want > 0.0);
                 for (got, emitted) in got.to_array().into_iter().zip([2.0, 1.0, 0.5]) {
                     // Fresnel's weight, seen along the normal, is below 0.2 %.
-                    assert!((got - want * emitted).abs() < 4e-3 * want * emitted + 1e-6, "{got} for {}", want * emitted);
+                    assert!(
+                        (got - want * emitted).abs() < 4e-3 * want * emitted + 1e-6,
+                        "{got} for {}",
+                        want * emitted
+                    );
                 }
             }
         }

@@ -1,8 +1,12 @@
 #version 460
-// variants: SPLIT
+// variants: SPLIT AREA AREA_SPLIT
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
+#ifdef AREA_SPLIT
+#define AREA
+#define SPLIT
+#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

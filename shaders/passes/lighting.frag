@@ -1,7 +1,11 @@
 #version 460
-// variants: SPLIT
+// variants: SPLIT AREA AREA_SPLIT
 // Direct light of every listed lamp on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
+#ifdef AREA_SPLIT
+#define AREA
+#define SPLIT
+#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene,
+    FrameData, GpuScene, SplitPair,
     gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
     lighting::Lit,
     scene_data::Layer,
@@ -15,21 +15,37 @@ use crate::{
 
 /// The pipelines.
 pub struct BlendPass {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
+    points: SplitPair,
+    /// For scenes that have lights with a surface.
+    area: Option<SplitPair>,
 }
 
 impl BlendPass {
-    /// Makes the pipelines.
+    /// Makes the pipelines for scenes without lights that have a surface.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        Ok(Self { points: Self::pair(gpu, "blend.frag", "blend.frag+SPLIT")?, area: None })
+    }
+
+    /// Makes the pipelines for lights with a surface, unless they are there.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        if self.area.is_none() {
+            self.area = Some(Self::pair(gpu, "blend.frag+AREA", "blend.frag+AREA_SPLIT")?);
+        }
+        Ok(())
+    }
+
+    fn pair(gpu: &Gpu, whole: &str, split: &str) -> GpuResult<SplitPair> {
         let make = |name: &str, fragment: &str, targets: usize| {
             let state = geometry_state(vec![(LIGHT, true); targets], false);
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Ok(Self { whole: make("blend", "blend.frag", 1)?, split: make("blend split", "blend.frag+SPLIT", 4)? })
+        Ok(SplitPair { whole: make("blend", whole, 1)?, split: make("blend split", split, 4)? })
     }
 
     /// Declares the pass; nothing where nothing is blended.
@@ -52,15 +68,16 @@ impl BlendPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        let pipeline = if lit.split.is_some() { &self.split } else { &self.whole };
+        let pairs = self.area.as_ref().filter(|_| data.ltc.is_some()).unwrap_or(&self.points);
+        let pipeline = pairs.of(lit.split.is_some());
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let lights = [
+            let mut lights = vec![
                 ("light_block", Bind::Storage(&data.lights)),
-                ("ltc_block", Bind::Storage(&data.ltc)),
                 ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
                 ("shadow_atlas", Bind::Sampled(&atlas)),
             ];
+            lights.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
             draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
         });
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene,
+    FrameData, GpuScene, SplitPair,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
 };
@@ -34,24 +34,37 @@ pub struct LightingInputs {
 
 /// The pipelines.
 pub struct LightingPass {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
+    points: SplitPair,
+    /// For scenes that have lights with a surface.
+    area: Option<SplitPair>,
 }
 
 impl LightingPass {
-    /// Makes the pipelines.
+    /// Makes the pipelines for scenes without lights that have a surface.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        Ok(Self { points: Self::pair(gpu, "lighting.frag", "lighting.frag+SPLIT")?, area: None })
+    }
+
+    /// Makes the pipelines for lights with a surface, unless they are there.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        if self.area.is_none() {
+            self.area = Some(Self::pair(gpu, "lighting.frag+AREA", "lighting.frag+AREA_SPLIT")?);
+        }
+        Ok(())
+    }
+
+    fn pair(gpu: &Gpu, whole: &str, split: &str) -> GpuResult<SplitPair> {
         let make = |name: &str, fragment: &str, targets: usize| {
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Ok(Self {
-            whole: make("lighting", "lighting.frag", 1)?,
-            split: make("lighting split", "lighting.frag+SPLIT", 3)?,
-        })
+        Ok(SplitPair { whole: make("lighting", whole, 1)?, split: make("lighting split", split, 3)? })
     }
 
     /// Declares the pass.
@@ -85,30 +98,28 @@ impl LightingPass {
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
-        let pipeline = if split { &self.split } else { &self.whole };
+        let pipeline = self.area.as_ref().filter(|_| data.ltc.is_some()).unwrap_or(&self.points).of(split);
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            cx.rec.bind_graphics(
-                pipeline,
-                &[
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("light_block", Bind::Storage(&data.lights)),
-                    ("ltc_block", Bind::Storage(&data.ltc)),
-                    ("tile_block", Bind::Storage(&tiles)),
-                    ("cluster_block", Bind::Storage(&clusters)),
-                    ("entry_block", Bind::Storage(&entries)),
-                    ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                    ("shadow_atlas", Bind::Sampled(&atlas)),
-                ],
-            )?;
+            let mut binds = vec![
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("emission_image", Bind::Sampled(&emission)),
+                ("light_block", Bind::Storage(&data.lights)),
+                ("tile_block", Bind::Storage(&tiles)),
+                ("cluster_block", Bind::Storage(&clusters)),
+                ("entry_block", Bind::Storage(&entries)),
+                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
+                ("shadow_atlas", Bind::Sampled(&atlas)),
+            ];
+            binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+            cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });

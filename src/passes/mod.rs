@@ -16,7 +16,7 @@ pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -29,8 +29,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// The linear maps of area lights (`photometry::area::ltc`).
-    pub ltc: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// Shadow maps.
@@ -78,6 +78,18 @@ pub struct Passes {
     pub tonemap: tonemap::TonemapPass,
 }
 
+/// Pipelines by what is wanted of them: all light together, or split as well.
+pub struct SplitPair {
+    whole: Arc<GraphicsPipeline>,
+    split: Arc<GraphicsPipeline>,
+}
+
+impl SplitPair {
+    fn of(&self, split: bool) -> &Arc<GraphicsPipeline> {
+        if split { &self.split } else { &self.whole }
+    }
+}
+
 impl Passes {
     /// Makes all pipelines.
     ///
@@ -110,5 +122,14 @@ impl Passes {
             resolve: resolve?,
             tonemap: tonemap?,
         })
+    }
+
+    /// Makes the pipelines that lights with a surface need, unless they are there.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        self.lighting.prepare_area_lights(gpu)?;
+        self.blend.prepare_area_lights(gpu)
     }
 }
