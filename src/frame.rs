@@ -1,8 +1,10 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod incident;
+
 use std::sync::Arc;
 
-use glam::Vec4;
+use glam::{Mat3, Vec4};
 
 use crate::{
     camera::{Exposure, ToneMapper},
@@ -10,10 +12,12 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View,
+        exposure_histogram::PixelCounts,
         gbuffer::{Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         resolve::Channel,
         shared::{FrameConstants, Instance, Light, LightNode},
+        tonemap::ToDisplay,
     },
     scene::Scene,
 };
@@ -76,6 +80,16 @@ pub struct Settings {
     pub exposure: Exposure,
     /// To the display.
     pub tone_mapper: ToneMapper,
+    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the scene sent it
+    /// (docs/white-balance.md).
+    pub white_balance: Mat3,
+    /// Dithers the display's eight bits.
+    pub dither: bool,
+    /// Counts pixels by luminance, for automatic exposure.
+    pub histogram: bool,
+    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how many frames the
+    /// mean already holds, 0 to start anew. For a view that stands still.
+    pub accumulate: Option<u32>,
     /// Light lists.
     pub light_lists: LightListSettings,
     /// Outputs beside the picture.
@@ -88,6 +102,7 @@ struct FrameImages {
     display: ImageHandle,
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
+    histogram: Option<BufferHandle>,
 }
 
 /// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
@@ -104,9 +119,16 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
     passes.blend.declare(g, scene, data, gbuffer, lit);
-    let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
+        None => lit.light,
+    };
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, data.values.size, light));
+    let to_display =
+        ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
+    let display = passes.tonemap.declare(g, data.values.size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
-    FrameImages { light: lit.light, display, aovs, lists }
+    FrameImages { light, display, aovs, lists, histogram }
 }
 
 fn declare_aov<'a>(
@@ -161,6 +183,8 @@ pub struct Picture {
     pub times: Vec<PassTime>,
     /// What the light lists did.
     pub lists: LightListReport,
+    /// Pixels by luminance, where the settings ask for them.
+    pub histogram: Option<PixelCounts>,
     /// Draw calls and instances that were drawn, and instances outside of the view.
     pub drawn: (usize, usize, usize),
     /// The exposure it was made with.
@@ -177,6 +201,7 @@ pub struct Pending {
     light: Option<BufferHandle>,
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
+    histogram: Option<BufferHandle>,
     drawn: (usize, usize, usize),
     lamps: u32,
 }
@@ -207,6 +232,8 @@ pub struct Renderer {
     cache: GraphCache,
     frames: Frames,
     number: u64,
+    /// What the last frame's buffers are exposed for.
+    last_exposure: Option<Exposure>,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
     gpu: Gpu,
@@ -225,6 +252,7 @@ impl Renderer {
             cache: GraphCache::default(),
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
+            last_exposure: None,
             list_capacity: 0,
             gpu: gpu.clone(),
         })
@@ -291,9 +319,10 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
+        self.last_exposure = Some(settings.exposure);
         let images = frame(&mut graph, &self.passes, scene, &data, settings);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
@@ -319,6 +348,7 @@ impl Renderer {
             light,
             aovs,
             report,
+            histogram: images.histogram,
             drawn,
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -378,6 +408,10 @@ impl Renderer {
                 needed: wide(7, 8),
                 greatest_dropped: f32::from_bits(at(5)),
             },
+            histogram: match pending.histogram {
+                Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
+                None => None,
+            },
             drawn: pending.drawn,
             exposure: pending.settings.exposure,
         })
@@ -388,7 +422,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         let images = frame(&mut graph, &self.passes, scene, &data, settings);
         graph.output(images.display);
@@ -417,7 +451,7 @@ fn frame_data(
     scene: &GpuScene,
     view: &View,
     settings: &Settings,
-    list_capacity: u32,
+    (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let lights = scene.lights_for(view);
@@ -445,6 +479,9 @@ fn frame_data(
         },
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
         node_count: nodes.len() as u32,
+        // Within what single floats hold, whatever the step.
+        history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
+            as f32,
         ..FrameConstants::default()
     };
     let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {

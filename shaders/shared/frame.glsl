@@ -16,7 +16,7 @@ struct FrameConstants {
     uint list_capacity;        // entries of all light lists together
     float cull_bound;          // greatest sum of what dropped lights could add, of white; 0 drops none
     uint node_count;           // nodes of the light tree
-    uint pad0;
+    float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
     uint pad1;
 };
 

@@ -1,6 +1,8 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
 pub mod blend;
+pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod light_lists;
 pub mod light_tree;
@@ -53,6 +55,10 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -83,6 +89,8 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
         })
     }

@@ -29,8 +29,8 @@ shader_struct! {
         pub cull_bound: f32,
         /// Nodes of the light tree.
         pub node_count: u32,
-        /// Padding.
-        pub pad0: u32,
+        /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
+        pub history_scale: f32,
         /// Padding.
         pub pad1: u32,
     }

@@ -216,9 +216,9 @@ mod tests {
 
     #[test]
     fn a_step_wedge_shows_exactly_its_steps() {
-        // AgX holds from -9 to 7 stops. Each step is 10 pixels of two rows; grey at EV 9 is 64 nit.
+        // AgX holds from -6.4 to 7.3 stops. Each step is 10 pixels of two rows; grey at EV 9 is 64 nit.
         let scale = scale(ToneMapper::Agx);
-        let stops: Vec<i32> = (-8..=6).collect();
+        let stops: Vec<i32> = (-5..=6).collect();
         // Just inside of both edges of a band, and its middle.
         for offset in [-0.499, 0.0, 0.499] {
             let row = stops.iter().flat_map(|&s| [64.0 * (f64::from(s) + offset).exp2() as f32; 10]);
@@ -250,7 +250,6 @@ mod tests {
                 (srgb_oetf(f64::from(mapper.apply(glam::Vec3::splat(exposed as f32)).y)) * 255.0).round()
             };
             let [black, white] = scale.clips();
-            println!("{}: {black:.2} to {white:.2} stops", mapper.name());
             assert_eq!((byte(black - 0.01), byte(black + 0.01)), (0.0, 1.0), "{}", mapper.name());
             assert_eq!((byte(white - 0.01), byte(white + 0.01)), (254.0, 255.0), "{}", mapper.name());
             for (nits, band) in [

@@ -51,10 +51,6 @@ impl<'a> Luminances<'a> {
     pub const fn height(&self) -> usize {
         self.height
     }
-
-    fn ev(&self, index: usize) -> Option<f64> {
-        self.nits.get(index).and_then(|&l| ev_of(f64::from(l)))
-    }
 }
 
 /// The exposure value of a luminance in nits; none for black and for what is not finite.
@@ -228,7 +224,8 @@ mod tests {
         assert!(Luminances::new(&[], 0, 0).is_err());
         assert!(Luminances::new(&[1.0; 5], 2, 3).is_err());
         assert!(Luminances::new(&[1.0; 4], usize::MAX, 2).is_err());
-        assert_eq!(Luminances::new(&[512.0; 6], 2, 3).unwrap().ev(5), Some(12.0));
+        assert!(Luminances::new(&[512.0; 6], 2, 3).is_ok());
+        assert_eq!((ev_of(512.0), ev_of(0.0), ev_of(f64::NAN)), (Some(12.0), None, None));
         assert_eq!(luminance_of(Ev100(15.0)), Nit(4096.0));
     }
 }

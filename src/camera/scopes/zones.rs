@@ -166,8 +166,7 @@ impl ZoneMap {
             for x in 0..self.width {
                 let own = self.get(x, y);
                 let edge = |x, y| self.get(x, y).is_some_and(|other| Some(other) != own);
-                let color =
-                    if edge(x + 1, y) || edge(x, y + 1) { OUTLINE } else { background(y * self.width + x) };
+                let color = if edge(x + 1, y) || edge(x, y + 1) { OUTLINE } else { background(y * self.width + x) };
                 raster.set(x, y, color);
             }
         }

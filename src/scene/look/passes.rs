@@ -6,6 +6,7 @@ use crate::camera::ToneMapper;
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
+    ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
@@ -15,6 +16,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 pub struct PassesLook {
     /// `tonemap.operator`.
     pub tone_mapper: Option<ToneMapper>,
+    /// `tonemap.dither`.
+    pub dither: Option<bool>,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -30,6 +33,7 @@ impl PassesLook {
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
+            "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),
