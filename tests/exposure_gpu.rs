@@ -89,7 +89,7 @@ fn the_histogram_counts_every_pixel_once() {
             assert_eq!(counts.pixels(), u64::from(size.0) * u64::from(size.1));
             assert_eq!(counts.bins(), want, "{size:?} at {exposure:?}");
             if size.0 > 100 {
-                assert!(counts.black() > 1000 && counts.bins().iter().filter(|count| **count > 0).count() > 25);
+                assert!(counts.black() > 1000 && counts.bins().iter().filter(|count| **count > 0).count() > 14);
             }
         }
     }
@@ -112,7 +112,7 @@ fn automatic_exposure_follows_a_sequence_as_its_time_constants_say() {
     let bright: Vec<f32> = dim.iter().map(|level| level * 256.0).collect();
     let (dim, bright) = (patches(&dim), patches(&bright));
     let (dim, bright) = (renderer.upload(&dim).unwrap(), renderer.upload(&bright).unwrap());
-    let view = from_above(0.4, (192, 16));
+    let view = from_above(0.5, (192, 8));
     let auto = AutoExposure { low: 0.0, high: 1.0, compensation: 0.5, ..AutoExposure::default() };
     let seconds = 1.0 / 24.0;
     // It begins ten stops off; after two seconds the light rises by eight stops, after four it falls back.
@@ -158,7 +158,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
     let bright: Vec<f32> = (0..24).map(|step| 1.7 * 1.4f32.powi(step)).collect();
     let other: Vec<f32> = bright.iter().rev().copied().collect();
     let scenes = [renderer.upload(&patches(&bright)).unwrap(), renderer.upload(&patches(&other)).unwrap()];
-    let view = from_above(0.4, (96, 8));
+    let view = from_above(0.5, (192, 8));
     let mut run = |step: &dyn Fn(u32) -> f64| -> Vec<Picture> {
         (0..8)
             .map(|frame| {
@@ -194,8 +194,8 @@ fn a_step_of_eight_stops_leaves_no_trace_in_a_history() {
     }
     // The history is a mean: half of each scene, and neither by itself.
     let last = still.last().unwrap();
-    for x in 0..96 {
-        let index = x / 4;
+    for x in 0..192 {
+        let index = x / 8;
         let want = f64::from(bright[index] + other[index]) / 2.0;
         let got = nits(last, x, 4).x;
         assert!((got / want - 1.0).abs() < 2e-3, "{x}: {got} for {want}");
@@ -208,7 +208,7 @@ fn from_the_sun_to_starlight_nothing_breaks() {
     let mut renderer = guard.renderer();
     let levels = [1e9f32, 1e6, 1e3, 1.0, 1e-3, 1e-6];
     let on_device = renderer.upload(&patches(&levels)).unwrap();
-    let view = from_above(0.4, (48, 8));
+    let view = from_above(0.5, (48, 8));
     let mut seen = [false; 6];
     for exposure in [ev(64.0), ev(30.0), ev(14.644), ev(7.0), ev(-7.0), ev(-30.0), ev(-64.0)] {
         for tone_mapper in ToneMapper::ALL {
@@ -340,7 +340,8 @@ fn a_grey_card_under_a_warm_lamp_is_grey() {
     let view = from_above(0.25, (64, 64));
     for kelvin in [2000.0, 2700.0, 4000.0, 10_000.0] {
         let on_device = renderer.upload(&card(black_body(Kelvin(kelvin)))).unwrap();
-        let plain = renderer.render(&on_device, &view, &Settings::default()).unwrap();
+        let dim = Settings { exposure: ev(-3.0), ..Settings::default() };
+        let plain = renderer.render(&on_device, &view, &dim).unwrap();
         let picked = nits(&plain, 32, 32);
         let warm = (picked.max_element() - picked.min_element()) / picked.y;
         assert!(warm > 0.3, "the lamp is coloured: {picked}");
@@ -400,10 +401,11 @@ fn the_incident_meter_reads_closed_forms() {
         let want = candela * normal.normalize().dot(away.normalize()).max(0.0) / away.length_squared();
         let got = illuminance(&mut renderer, &floor_and_lamp, point, normal, Receptor::Flat).unwrap().get();
         println!("{point}: {got:.3} lx for {want:.3}");
-        worst = worst.max((got / want - 1.0).abs());
+        // Of what faces the lamp: at grazing light, the 14 bits a side of the stored normal show.
+        worst = worst.max((got - want).abs() * away.length_squared() / candela);
     }
     println!("flat receptor: {:.3} % at worst", worst * 100.0);
-    assert!(worst < 0.003, "{worst}");
+    assert!(worst < 0.001, "{worst}");
     let behind = illuminance(&mut renderer, &floor_and_lamp, DVec3::Y, DVec3::NEG_Y, Receptor::Flat).unwrap();
     assert_eq!(behind, Lux(0.0));
 
@@ -439,7 +441,8 @@ fn spot_and_incident_readings_agree_over_a_card_of_known_reflectance() {
     let mut renderer = guard.renderer();
     let scene = card(Vec3::ONE);
     let on_device = renderer.upload(&scene).unwrap();
-    let picture = renderer.render(&on_device, &from_above(0.25, (64, 64)), &Settings::default()).unwrap();
+    let dim = Settings { exposure: ev(-3.0), ..Settings::default() };
+    let picture = renderer.render(&on_device, &from_above(0.25, (64, 64)), &dim).unwrap();
     let nits_of_card: Vec<f32> = picture.nits.iter().map(|c| c[1]).collect();
     let spot = MeterMode::Spot { centre: [0.5, 0.5], radius: 0.1 };
     let luminance = meter(&nits_of_card, 64, 64, spot).unwrap();
