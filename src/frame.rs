@@ -8,18 +8,20 @@ use glam::{Mat3, Vec4};
 
 use crate::{
     camera::{Exposure, ToneMapper},
-    gpu::{Buffer, BufferKind, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
+    gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View,
+        FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
+        lighting::LightingInputs,
         resolve::Channel,
-        shared::{FrameConstants, Instance, Light, LightNode},
+        shadow_maps::FrameShadows,
+        shared::{self, FrameConstants},
         tonemap::ToDisplay,
     },
-    scene::Scene,
+    scene::{Scene, look::ShadowMethod},
 };
 
 /// One more output beside the picture, for `--aov`.
@@ -73,6 +75,25 @@ impl Default for LightListSettings {
     }
 }
 
+/// How shadows are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowSettings {
+    /// Off: all light reaches everything.
+    pub enabled: bool,
+    /// By maps or by rays.
+    pub method: ShadowMethod,
+    /// Rays to a light with a surface.
+    pub samples: u32,
+    /// Texels across a sun's cascade; faces of lamps have half of it.
+    pub resolution: u32,
+}
+
+impl Default for ShadowSettings {
+    fn default() -> Self {
+        Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
+    }
+}
+
 /// What a picture is rendered with.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -92,6 +113,8 @@ pub struct Settings {
     pub accumulate: Option<u32>,
     /// Light lists.
     pub light_lists: LightListSettings,
+    /// Shadows.
+    pub shadows: ShadowSettings,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -117,8 +140,9 @@ fn frame<'a>(
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
-    passes.blend.declare(g, scene, data, gbuffer, lit);
+    let atlas = passes.shadow_maps.declare(g, scene, data);
+    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
         None => lit.light,
@@ -454,7 +478,10 @@ fn frame_data(
     (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
-    let lights = scene.lights_for(view);
+    let mut lights = scene.lights_for(view);
+    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
+        .then_some(settings.shadows.resolution);
+    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -479,21 +506,23 @@ fn frame_data(
         },
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
         node_count: nodes.len() as u32,
+        shadow_method: match settings.shadows.method {
+            _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
+            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Traced => shared::SHADOWS_TRACED,
+        },
+        shadow_samples: settings.shadows.samples,
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
         ..FrameConstants::default()
     };
-    let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
-        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Dynamic)?;
-        buffer.write(0, bytes);
-        Ok(buffer)
-    };
     Ok(FrameData {
-        constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
-        instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
-        lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
-        nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
+        constants: dynamic_buffer(gpu, "frame constants", &[values])?,
+        instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        lights: dynamic_buffer(gpu, "lights", &lights)?,
+        nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
+        shadows,
         visible,
         values,
     })

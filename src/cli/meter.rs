@@ -291,10 +291,13 @@ fn incident_light(
         })?,
     };
     let normal = asked.normal.unwrap_or(facing);
+    let shadows = opened.settings(picture.exposure, vec![]).shadows;
     let lux =
-        incident::illuminance(renderer, &opened.scene, point, normal, asked.receptor).map_err(|error| match error {
-            IncidentError::Gpu(error) => CliError::Gpu(error),
-            other => CliError::Usage(other.to_string()),
+        incident::illuminance(renderer, &opened.scene, point, normal, asked.receptor, shadows).map_err(|error| {
+            match error {
+                IncidentError::Gpu(error) => CliError::Gpu(error),
+                other => CliError::Usage(other.to_string()),
+            }
         })?;
     let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
         CliError::Usage(format!(

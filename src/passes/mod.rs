@@ -10,13 +10,14 @@ pub mod lighting;
 pub mod mips;
 pub mod resolve;
 pub mod scene_data;
+pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -31,6 +32,8 @@ pub struct FrameData {
     pub lights: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// Shadow maps.
+    pub shadows: shadow_maps::FrameShadows,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -43,12 +46,25 @@ impl FrameData {
     }
 }
 
+/// Host-visible memory with these elements, or room for one where there is none.
+///
+/// # Errors
+/// Out of memory.
+pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -> GpuResult<Arc<Buffer>> {
+    let bytes: &[u8] = bytemuck::cast_slice(elements);
+    let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
+    buffer.write(0, bytes);
+    Ok(buffer)
+}
+
 /// All pipelines.
 pub struct Passes {
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
     pub light_lists: light_lists::LightListsPass,
+    /// Depths seen from lamps.
+    pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// Alpha-blended surfaces.
@@ -71,7 +87,10 @@ impl Passes {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
         let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
-            || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
+            || {
+                let gbuffer = gbuffer::GbufferPass::new(gpu)?;
+                Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
+            },
             || {
                 (
                     light_lists::LightListsPass::new(gpu),
@@ -82,10 +101,11 @@ impl Passes {
                 )
             },
         );
-        let (gbuffer, blend) = geometry?;
+        let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             gbuffer,
             blend,
+            shadow_maps,
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
