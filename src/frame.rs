@@ -13,11 +13,11 @@ use crate::{
     passes::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
-        gbuffer::{Gbuffer, LIGHT},
+        gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        shadow_maps::FrameShadows,
+        shadow_maps::{self, FrameShadows, MapPlan},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
     },
@@ -136,11 +136,12 @@ fn frame<'a>(
     scene: &'a GpuScene,
     data: &'a FrameData,
     settings: &Settings,
+    kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let light = match settings.accumulate {
@@ -260,6 +261,8 @@ pub struct Renderer {
     last_exposure: Option<Exposure>,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
+    /// Which maps of which scene the shadow atlas holds.
+    kept_maps: Option<(u64, MapPlan)>,
     gpu: Gpu,
 }
 
@@ -278,6 +281,7 @@ impl Renderer {
             number: 0,
             last_exposure: None,
             list_capacity: 0,
+            kept_maps: None,
             gpu: gpu.clone(),
         })
     }
@@ -346,8 +350,11 @@ impl Renderer {
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
-        self.last_exposure = Some(settings.exposure);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        exposure_histogram::PixelCounts,
+        let [width, height] = data.shadows.plan.atlas;
+        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        let images = frame(&mut graph, &self.passes, scene, &data, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -362,6 +369,8 @@ impl Renderer {
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
+        // Only once the device has the commands does the atlas hold what they draw.
+        self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -448,7 +457,7 @@ impl Renderer {
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -523,6 +532,7 @@ fn frame_data(
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
+        camera: view.position,
         visible,
         values,
     })

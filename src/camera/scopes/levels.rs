@@ -217,7 +217,7 @@ pub fn histogram(picture: Luminances<'_>, range: EvRange) -> Result<(EvHistogram
 pub fn draw_histogram(histogram: &EvHistogram, exposure: Exposure) -> Raster {
     let counts = histogram.counts();
     let bar = (576 / counts.len().max(1)).clamp(1, 16);
-    let (left, top, height) = (12, font::HEIGHT + 8, 160);
+    let (left, top, height) = (24, font::HEIGHT + 8, 160);
     let width = counts.len() * bar;
     let mut raster = Raster::new(width + 2 * left + 4 * font::ADVANCE, top + height + 2 * font::HEIGHT + 14, PAPER);
     let (first, last) = (histogram.middle(0).0, histogram.middle(counts.len().saturating_sub(1)).0);
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(sparkline(&half, 0).chars().count(), 1);
         let drawn = draw_histogram(&half, Exposure::from_ev100(Ev100(2.0)).unwrap());
         // Bars of nine pixels; the first quarter is empty, the rest reaches the top.
-        let at = |bin: usize| drawn.get(12 + bin * 9 + 4, font::HEIGHT + 8 + 1).unwrap();
+        let at = |bin: usize| drawn.get(24 + bin * 9 + 4, font::HEIGHT + 8 + 1).unwrap();
         assert_eq!((at(3), at(20), at(63)), (PAPER, INK, INK));
     }
 }

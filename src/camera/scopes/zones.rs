@@ -197,13 +197,13 @@ fn legend(width: usize, scale: usize, exposure: Exposure) -> Raster {
         .enumerate()
         .map(|(zone, name)| {
             let ev = exposure.ev100().0 + zone as f64 - 5.0;
-            [(*name).into(), format!("EV {ev:.1}"), short(luminance_of(Ev100(ev)).0)]
+            [(*name).into(), format!("EV {ev:.1}"), short(luminance_of(Ev100(ev)).0) + " NIT"]
         })
         .collect();
     let dots = texts.iter().flatten().map(|text| font::text_width(text)).max().unwrap_or(1);
     let (cell, line) = ((dots + 6) * scale, (font::HEIGHT + 3) * scale);
-    let across = (width / cell).clamp(1, NAMES.len());
-    let rows = NAMES.len().div_ceil(across);
+    let rows = NAMES.len().div_ceil((width / cell).clamp(1, NAMES.len()));
+    let across = NAMES.len().div_ceil(rows);
     let tall = line * 3 + 4 * scale;
     let mut raster = Raster::new((across * cell).max(width), rows * tall + 2 * scale, PAPER);
     for (zone, lines) in texts.iter().enumerate() {
