@@ -350,7 +350,6 @@ impl Renderer {
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
-        exposure_histogram::PixelCounts,
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
@@ -371,6 +370,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.last_exposure = Some(settings.exposure);
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
