@@ -12,7 +12,7 @@ use half::f16;
 use sunny16::{
     camera::{AutoExposure, Exposure, MeterMode, ToneMapper, exposure::Receptor, metering::meter, tonemap::dithered},
     frame::{
-        LightListSettings, Picture, Renderer, Settings, ShadowSettings,
+        LightListSettings, Picture, Renderer, Settings, ShadowSettings, Wanted,
         incident::{self, IncidentError},
     },
     passes::View,
@@ -103,6 +103,23 @@ fn the_histogram_counts_every_pixel_once() {
             }
         }
     }
+    // What it costs, for docs/metering.md.
+    let view = from_above(20.0 * 360.0 / 640.0, (640, 360));
+    let (mut plain, mut counted, mut mean) = (f64::MAX, f64::MAX, f64::MAX);
+    for _ in 0..5 {
+        let mut time = |settings: &Settings| {
+            let start = std::time::Instant::now();
+            let wanted = Wanted { display: false, nits: false };
+            let pending = renderer.submit(&on_device, &view, settings, wanted).unwrap();
+            renderer.collect(pending).unwrap();
+            start.elapsed().as_secs_f64() * 1e3
+        };
+        let off = Settings::default();
+        plain = plain.min(time(&off));
+        counted = counted.min(time(&Settings { histogram: true, ..off.clone() }));
+        mean = mean.min(time(&Settings { accumulate: Some(0), ..off }));
+    }
+    println!("640x360: {plain:.1} ms; with histogram {counted:.1} ms; with the mean {mean:.1} ms");
     let none = renderer.render(&on_device, &from_above(1.0, (8, 8)), &Settings::default()).unwrap();
     assert!(none.histogram.is_none());
 }

@@ -59,7 +59,7 @@ enum Command {
     /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
     Inspect(inspect::InspectArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
-    Meter(meter::MeterArgs),
+    Meter(Box<meter::MeterArgs>),
     /// Measure frames: time of each pass, memory, start-up.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.

@@ -77,8 +77,10 @@ pub fn short(value: f64) -> String {
         };
         format!("{v:.places$}")
     };
+    if value == 0.0 {
+        return "0".into();
+    }
     match value.abs() {
-        v if v == 0.0 => "0".into(),
         v if v < 0.01 => format!("{value:.1E}"),
         v if v < 999.5 => digits(value),
         v if v < 999.5e3 => digits(value / 1e3) + "K",

@@ -6,7 +6,7 @@ use glam::{DMat3, DVec3};
 
 use super::{LookError, Reader};
 use crate::{
-    camera::{Body, DialRanges, ExposureMode, LensSpec},
+    camera::{AutoExposure, Body, DialRanges, ExposureMode, LensSpec},
     photometry::{
         Kelvin,
         color::{Adaptation, ColorError, KELVIN_LIMITS, WhiteBalance, correlated_temperature},
@@ -244,6 +244,16 @@ impl MeteringLook {
         }
     }
 
+    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops.
+    #[must_use]
+    pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
+        let default = AutoExposure { compensation, ..AutoExposure::default() };
+        match self.adaptation {
+            Some([brighter_s, darker_s]) => AutoExposure { brighter_s, darker_s, ..default },
+            None => default,
+        }
+    }
+
     /// The matrix on exposed linear Rec.709 that the white balance makes; `picked` is the grey card's colour, where the
     /// look names one.
     ///
@@ -338,6 +348,9 @@ mod tests {
         assert_eq!((look.mode, look.method), (Some(Metering::Spot), Some(Adaptation::Bradford)));
         assert_eq!(look.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 }));
         assert_eq!(set(&["camera.exposure.adaptation=1"]).unwrap().adaptation, Some([1.0, 1.0]));
+        let auto = look.auto_exposure(0.7);
+        assert_eq!((auto.brighter_s, auto.darker_s, auto.compensation), (0.5, 2.0, 0.7));
+        assert_eq!(MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
         for (name, mode) in Metering::ALL {
             assert_eq!((Metering::from_name(name), mode.name()), (Some(mode), name));
         }
