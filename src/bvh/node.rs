@@ -13,7 +13,7 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// The box that holds nothing: joined with another it gives the other, and no ray meets it.
+    /// The box that holds nothing: joined with another it gives the other.
     pub const EMPTY: Self = Self { low: Vec3::splat(f32::MAX), high: Vec3::splat(f32::MIN) };
 
     /// The least box that holds both.
@@ -52,7 +52,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A leaf without content that no ray meets: the root over nothing.
+    /// The root over nothing; rays are not sent into it.
     pub const NOTHING: Self = Self { low: Aabb::EMPTY.low, first: 0, high: Aabb::EMPTY.high, count: 0 };
 
     /// Its box.

@@ -146,7 +146,11 @@ impl SceneBvh {
     }
 
     fn trace<const ANY: bool>(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
-        // No direction, or not a number: no ray.
+        // No direction, or not a number: no ray. The box of a tree over nothing is inside out, which the slab test does
+        // not see.
+        if top.instances.is_empty() {
+            return None;
+        }
         if !(ray.direction.abs().max_element() > 0.0 && ray.origin.is_finite() && ray.direction.is_finite()) {
             return None;
         }
