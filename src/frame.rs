@@ -13,9 +13,10 @@ use crate::{
         gbuffer::{Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         resolve::Channel,
-        shared::{FrameConstants, Instance, Light, LightNode},
+        shared::{self, FrameConstants, Instance, Light, LightNode},
+        traced::FrameTrees,
     },
-    scene::Scene,
+    scene::{Scene, look::ShadowMethod},
 };
 
 /// One more output beside the picture, for `--aov`.
@@ -69,6 +70,33 @@ impl Default for LightListSettings {
     }
 }
 
+/// How shadows are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowSettings {
+    /// Off: all light reaches everything.
+    pub enabled: bool,
+    /// By maps or by rays.
+    pub method: ShadowMethod,
+    /// Rays to a light with a surface.
+    pub samples: u32,
+    /// Texels across a sun's cascade; faces of lamps have half of it.
+    pub resolution: u32,
+}
+
+impl Default for ShadowSettings {
+    fn default() -> Self {
+        Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
+    }
+}
+
+impl ShadowSettings {
+    /// Whether rays are sent.
+    #[must_use]
+    pub fn traced(&self) -> bool {
+        self.enabled && self.method == ShadowMethod::Traced
+    }
+}
+
 /// What a picture is rendered with.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -78,6 +106,8 @@ pub struct Settings {
     pub tone_mapper: ToneMapper,
     /// Light lists.
     pub light_lists: LightListSettings,
+    /// Shadows.
+    pub shadows: ShadowSettings,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -236,12 +266,20 @@ impl Renderer {
         &self.gpu
     }
 
-    /// Uploads a scene.
+    /// Uploads a scene, without what traced shadows need.
     ///
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+    }
+
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -445,8 +483,14 @@ fn frame_data(
         },
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
         node_count: nodes.len() as u32,
-        ..FrameConstants::default()
+        shadow_method: match settings.shadows.method {
+            _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
+            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Traced => shared::SHADOWS_TRACED,
+        },
+        shadow_samples: settings.shadows.samples,
     };
+    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
     let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
         let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Dynamic)?;
         buffer.write(0, bytes);
@@ -457,6 +501,7 @@ fn frame_data(
         instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
         lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
         nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
+        traced,
         visible,
         values,
     })

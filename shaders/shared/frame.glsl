@@ -16,9 +16,13 @@ struct FrameConstants {
     uint list_capacity;        // entries of all light lists together
     float cull_bound;          // greatest sum of what dropped lights could add, of white; 0 drops none
     uint node_count;           // nodes of the light tree
-    uint pad0;
-    uint pad1;
+    uint shadow_method;        // SHADOWS_
+    uint shadow_samples;       // rays to a light with a surface
 };
+
+const uint SHADOWS_OFF = 0u;
+const uint SHADOWS_MAPS = 1u;
+const uint SHADOWS_TRACED = 2u;
 
 struct Light {
     vec3 position;             // relative to the camera
@@ -55,6 +59,32 @@ struct LightNode {
     uint skip;
     uint light;                // of a leaf: the lamp; else 0xffffffff
     uint pad0;
+};
+
+// A node of the trees that rays walk, either level (src/bvh): 32 bytes, siblings side by side.
+struct BvhNode {
+    vec3 low;                  // least corner
+    uint first;                // first child; of a leaf the first triangle, or the instance
+    vec3 high;                 // greatest corner
+    uint count;                // triangles or instances of a leaf; 0 for an inner node
+};
+
+struct BvhTriangle {
+    vec3 a;                    // vertices, object space
+    uint normal_a;             // their normals: octahedral, two signed 16-bit numbers
+    vec3 b;
+    uint normal_b;
+    vec3 c;
+    uint normal_c;
+};
+
+// A primitive in its place.
+struct BvhInstance {
+    vec4 rows[3];              // camera-relative world to object space
+    uint root;                 // of its tree
+    uint mask;                 // the header of its alpha mask, or NONE
+    uint corners;              // added to a triangle's number: its corners among those of masked triangles
+    float slack;               // how far (m) rounding in object space may move a ray
 };
 
 struct Instance {

@@ -1,11 +1,10 @@
 //! Direct light of all listed lamps, with the glTF BRDF, pre-exposed.
 
-use std::sync::Arc;
-
 use super::{
     FrameData,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
+    traced::{FrameTrees, TracedVariants},
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -23,8 +22,8 @@ pub struct Lit {
 
 /// The pipelines.
 pub struct LightingPass {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
+    whole: TracedVariants,
+    split: TracedVariants,
 }
 
 impl LightingPass {
@@ -33,13 +32,16 @@ impl LightingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
+        let all = |fragments: [&'static str; 3], targets: usize| {
+            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
+        };
         Ok(Self {
-            whole: make("lighting", "lighting.frag", 1)?,
-            split: make("lighting split", "lighting.frag+SPLIT", 3)?,
+            whole: all(["lighting.frag", "lighting.frag+TRACED", "lighting.frag+TRACED_MASKS"], 1)?,
+            split: all(["lighting.frag+SPLIT", "lighting.frag+SPLIT_TRACED", "lighting.frag+SPLIT_TRACED_MASKS"], 3)?,
         })
     }
 
@@ -70,26 +72,26 @@ impl LightingPass {
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
-        let pipeline = if split { &self.split } else { &self.whole };
+        let variants = if split { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
-            cx.rec.bind_graphics(
-                pipeline,
-                &[
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("light_block", Bind::Storage(&data.lights)),
-                    ("tile_block", Bind::Storage(&tiles)),
-                    ("cluster_block", Bind::Storage(&clusters)),
-                    ("entry_block", Bind::Storage(&entries)),
-                ],
-            )?;
+            let pipeline = variants.get(data.traced.as_ref())?;
+            let traced = data.traced.as_ref().map_or_else(Vec::new, FrameTrees::binds);
+            let binds = [
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("emission_image", Bind::Sampled(&emission)),
+                ("light_block", Bind::Storage(&data.lights)),
+                ("tile_block", Bind::Storage(&tiles)),
+                ("cluster_block", Bind::Storage(&clusters)),
+                ("entry_block", Bind::Storage(&entries)),
+            ];
+            cx.rec.bind_graphics(&pipeline, &[&binds[..], &traced].concat())?;
             cx.rec.draw_fullscreen();
             Ok(())
         });

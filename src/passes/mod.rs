@@ -10,6 +10,7 @@ pub mod resolve;
 pub mod scene_data;
 pub mod shared;
 pub mod tonemap;
+pub mod traced;
 pub mod view;
 
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct FrameData {
     pub lights: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// The trees that shadow rays walk; none where shadows are not traced.
+    pub traced: Option<traced::FrameTrees>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.

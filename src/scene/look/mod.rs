@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 pub use camera::CameraLook;
 pub use lights::LightLook;
-pub use passes::PassesLook;
+pub use passes::{PassesLook, ShadowMethod};
 
 use super::Scene;
 use crate::{
@@ -214,6 +214,11 @@ impl Reader<'_> {
     /// Within bounds, both included.
     pub fn within(&self, least: f64, most: f64) -> Result<f64, LookError> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    }
+
+    /// A whole number within bounds, both included.
+    pub fn whole(&self, least: u32, most: u32) -> Result<u32, LookError> {
+        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
