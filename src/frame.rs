@@ -6,14 +6,16 @@ use glam::Vec4;
 
 use crate::{
     camera::{Exposure, ToneMapper},
-    gpu::{Buffer, BufferKind, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
+    gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View,
+        FrameData, GpuScene, Passes, View, dynamic_buffer,
         gbuffer::{Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
+        lighting::LightingInputs,
         resolve::Channel,
-        shared::{self, FrameConstants, Instance, Light, LightNode},
+        shadow_maps::FrameShadows,
+        shared::{self, FrameConstants},
         traced::FrameTrees,
     },
     scene::{Scene, look::ShadowMethod},
@@ -132,8 +134,9 @@ fn frame<'a>(
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
-    passes.blend.declare(g, scene, data, gbuffer, lit);
+    let atlas = passes.shadow_maps.declare(g, scene, data);
+    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
     FrameImages { light: lit.light, display, aovs, lists }
@@ -458,7 +461,10 @@ fn frame_data(
     list_capacity: u32,
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
-    let lights = scene.lights_for(view);
+    let mut lights = scene.lights_for(view);
+    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
+        .then_some(settings.shadows.resolution);
+    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -491,16 +497,12 @@ fn frame_data(
         shadow_samples: settings.shadows.samples,
     };
     let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
-    let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
-        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Dynamic)?;
-        buffer.write(0, bytes);
-        Ok(buffer)
-    };
     Ok(FrameData {
-        constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
-        instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
-        lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
-        nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
+        constants: dynamic_buffer(gpu, "frame constants", &[values])?,
+        instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        lights: dynamic_buffer(gpu, "lights", &lights)?,
+        nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
+        shadows,
         traced,
         visible,
         values,

@@ -3,6 +3,8 @@
 #define LIB_SHADOWS
 #ifdef TRACED
 #include "lib/traced.glsl"
+#else
+#include "lib/shadow_maps.glsl"
 #endif
 
 // 0 in full shadow to 1.
@@ -10,6 +12,12 @@ float light_visibility(Light light, Surface s) {
 #ifdef TRACED
     return traced_visibility(light, s);
 #else
+    if (frame.shadow_method == SHADOWS_OFF) {
+        return 1.0;
+    }
+    if (light.shadow != NONE) {
+        return shadow_map_visibility(light, s.position);
+    }
     return 1.0;
 #endif
 }

@@ -87,6 +87,16 @@ struct BvhInstance {
     float slack;               // how far (m) rounding in object space may move a ray
 };
 
+// A part of the shadow atlas.
+struct ShadowMap {
+    mat4 to_clip;              // camera-relative world to the map's clip space, reversed depth
+    vec4 rect;                 // left, top, width, height of the atlas, as fractions
+    float size;                // texels on each side
+    uint count;                // maps of its light: 1, 6 faces, or its cascades
+    uint pad0;
+    uint pad1;
+};
+
 struct Instance {
     mat4 to_world;             // object space to camera-relative world
     vec4 normal0;              // columns of the inverse transpose of its upper 3x3

@@ -1,15 +1,17 @@
 //! Alpha-blended surfaces over the lit picture, from back to front.
 
+use std::sync::Arc;
+
 use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
     lighting::Lit,
     scene_data::Layer,
-    traced::{FrameTrees, TracedVariants},
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
-    graph::Graph,
+    graph::{Access, Graph, ImageHandle},
 };
 
 /// The pipelines.
@@ -45,6 +47,7 @@ impl BlendPass {
         data: &'a FrameData,
         gbuffer: Gbuffer,
         lit: Lit,
+        atlas: Option<ImageHandle>,
     ) {
         if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
             return;
@@ -53,12 +56,16 @@ impl BlendPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
         }
+        if let Some(atlas) = atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
         let variants = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
+            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
             let pipeline = variants.get(data.traced.as_ref())?;
-            let lights = [("light_block", Bind::Storage(&data.lights))];
-            let traced = data.traced.as_ref().map_or_else(Vec::new, FrameTrees::binds);
-            draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &[&lights[..], &traced].concat())
+            let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
+            binds.extend(data.shadow_binds(&atlas));
+            draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
         });
     }
 }

@@ -1,10 +1,12 @@
 //! Direct light of all listed lamps, with the glTF BRDF, pre-exposed.
 
+use std::sync::Arc;
+
 use super::{
-    FrameData,
+    FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
-    traced::{FrameTrees, TracedVariants},
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -18,6 +20,17 @@ pub struct Lit {
     pub light: ImageHandle,
     /// Its diffuse and specular parts, where they were asked for.
     pub split: Option<(ImageHandle, ImageHandle)>,
+}
+
+/// What the pass reads of this frame's passes.
+#[derive(Clone, Copy)]
+pub struct LightingInputs {
+    /// Surfaces.
+    pub gbuffer: Gbuffer,
+    /// Which lamps matter where.
+    pub lists: LightLists,
+    /// The shadow maps, where there are any.
+    pub atlas: Option<ImageHandle>,
 }
 
 /// The pipelines.
@@ -49,11 +62,12 @@ impl LightingPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
+        scene: &'a GpuScene,
         data: &'a FrameData,
-        gbuffer: Gbuffer,
-        lists: LightLists,
+        inputs: LightingInputs,
         split: bool,
     ) -> Lit {
+        let LightingInputs { gbuffer, lists, atlas } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -69,6 +83,9 @@ impl LightingPass {
             .uses(lists.clusters, Access::FragmentStorageRead)
             .uses(lists.entries, Access::FragmentStorageRead)
             .color_cleared(light, [0.0; 4]);
+        if let Some(atlas) = atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
@@ -78,9 +95,9 @@ impl LightingPass {
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
+            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
             let pipeline = variants.get(data.traced.as_ref())?;
-            let traced = data.traced.as_ref().map_or_else(Vec::new, FrameTrees::binds);
-            let binds = [
+            let mut binds = vec![
                 data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
@@ -91,7 +108,8 @@ impl LightingPass {
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),
             ];
-            cx.rec.bind_graphics(&pipeline, &[&binds[..], &traced].concat())?;
+            binds.extend(data.shadow_binds(&atlas));
+            cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });

@@ -8,6 +8,7 @@ pub mod lighting;
 pub mod mips;
 pub mod resolve;
 pub mod scene_data;
+pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod traced;
@@ -15,7 +16,7 @@ pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -32,6 +33,8 @@ pub struct FrameData {
     pub nodes: Arc<Buffer>,
     /// The trees that shadow rays walk; none where shadows are not traced.
     pub traced: Option<traced::FrameTrees>,
+    /// Shadow maps.
+    pub shadows: shadow_maps::FrameShadows,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -42,6 +45,27 @@ impl FrameData {
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
     }
+
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
+    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        match &self.traced {
+            Some(trees) => trees.binds(),
+            None => {
+                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
+            }
+        }
+    }
+}
+
+/// Host-visible memory with these elements, or room for one where there is none.
+///
+/// # Errors
+/// Out of memory.
+pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -> GpuResult<Arc<Buffer>> {
+    let bytes: &[u8] = bytemuck::cast_slice(elements);
+    let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
+    buffer.write(0, bytes);
+    Ok(buffer)
 }
 
 /// All pipelines.
@@ -50,6 +74,8 @@ pub struct Passes {
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
     pub light_lists: light_lists::LightListsPass,
+    /// Depths seen from lamps.
+    pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// Alpha-blended surfaces.
@@ -68,7 +94,10 @@ impl Passes {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
         let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
-            || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
+            || {
+                let gbuffer = gbuffer::GbufferPass::new(gpu)?;
+                Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
+            },
             || {
                 (
                     light_lists::LightListsPass::new(gpu),
@@ -79,10 +108,11 @@ impl Passes {
                 )
             },
         );
-        let (gbuffer, blend) = geometry?;
+        let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             gbuffer,
             blend,
+            shadow_maps,
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,

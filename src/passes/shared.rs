@@ -133,6 +133,24 @@ shader_struct! {
 }
 
 shader_struct! {
+    /// A part of the shadow atlas (`passes::shadow_maps`).
+    pub struct ShadowMap {
+        /// Camera-relative world to the map's clip space, reversed depth.
+        pub to_clip: Mat4,
+        /// Left, top, width, height of the atlas, as fractions.
+        pub rect: Vec4,
+        /// Texels on each side.
+        pub size: f32,
+        /// Maps of its light: 1, 6 faces, or its cascades.
+        pub count: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+    }
+}
+
+shader_struct! {
     /// A mesh in its place.
     pub struct Instance {
         /// Object space to camera-relative world.
@@ -175,10 +193,11 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 8] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,
+    ShadowMap::LAYOUT,
     BvhNode::LAYOUT,
     BvhTriangle::LAYOUT,
     BvhInstance::LAYOUT,
