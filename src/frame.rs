@@ -10,11 +10,11 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
-        gbuffer::{Gbuffer, LIGHT},
+        gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        shadow_maps::FrameShadows,
+        shadow_maps::{self, FrameShadows, MapPlan},
         shared::{self, FrameConstants},
         traced::FrameTrees,
     },
@@ -130,11 +130,12 @@ fn frame<'a>(
     scene: &'a GpuScene,
     data: &'a FrameData,
     settings: &Settings,
+    kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
@@ -242,6 +243,8 @@ pub struct Renderer {
     number: u64,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
+    /// Which maps of which scene the shadow atlas holds.
+    kept_maps: Option<(u64, MapPlan)>,
     gpu: Gpu,
 }
 
@@ -259,6 +262,7 @@ impl Renderer {
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
             list_capacity: 0,
+            kept_maps: None,
             gpu: gpu.clone(),
         })
     }
@@ -335,7 +339,10 @@ impl Renderer {
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let [width, height] = data.shadows.plan.atlas;
+        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        let images = frame(&mut graph, &self.passes, scene, &data, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -350,6 +357,8 @@ impl Renderer {
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
+        // Only once the device has the commands does the atlas hold what they draw.
+        self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -431,7 +440,7 @@ impl Renderer {
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -504,6 +513,7 @@ fn frame_data(
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,
+        camera: view.position,
         visible,
         values,
     })

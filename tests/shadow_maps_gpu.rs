@@ -164,3 +164,26 @@ fn the_shadow_begins_where_the_box_stands() {
     }
     assert!(dark > 1000, "{dark}");
 }
+
+#[test]
+fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
+    let Some(guard) = gpu() else { return };
+    let scene = boxed(DVec3::ZERO, |builder| {
+        builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+        builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, DVec3::new(-0.6, 2.2, 0.5));
+    });
+    let views = [0.0, 0.02, 0.5, 6.0]
+        .map(|step| perspective(DVec3::new(1.5 + step, 3.0, 3.5), DVec3::new(step, 0.0, 0.2), 0.9, 0.05, (96, 64)));
+    let mut renderer = guard.renderer();
+    let uploaded = renderer.upload(&scene).unwrap();
+    let other = renderer.upload(&boxed(DVec3::X, |_| {})).unwrap();
+    for (index, step) in [0, 0, 1, 2, 3, 0, 2, 2, 1].into_iter().enumerate() {
+        if index == 5 {
+            renderer.render(&other, &views[step], &settings(true)).unwrap();
+        }
+        let kept = renderer.render(&uploaded, &views[step], &settings(true)).unwrap();
+        let mut fresh = guard.renderer();
+        let fresh = picture(&mut fresh, &scene, &views[step], &settings(true));
+        assert_eq!(kept.nits, fresh.nits, "step {index}");
+    }
+}

@@ -9,25 +9,25 @@ layout(set = 0, binding = 41) uniform texture2D shadow_atlas;
 // Texels that a lookup may touch beyond its place (src/passes/shadow_maps.rs).
 const float SHADOW_BORDER = 3.0;
 
-// The fraction of a 3x3 tent around a place that light reaches: percentage-closer filtering (Reeves, Salesin and Cook,
+// The fraction of two by two texels around a place that light reaches: percentage-closer filtering (Reeves, Salesin and Cook,
 // "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is reversed: what is nearer to the lamp has more.
 float filtered_depth_test(ShadowMap map, vec2 place, float depth) {
     vec2 size = vec2(textureSize(shadow_atlas, 0));
-    vec2 texel = (map.rect.xy + (place * 0.5 + 0.5) * map.rect.zw) * size - 0.5;
+    vec2 texel = (map.rect.xy + (place * 0.5 + 0.5) * map.rect.zw) * size - 1.0;
     ivec2 low = ivec2(map.rect.xy * size + 0.5);
     ivec2 high = low + ivec2(int(map.size) - 1);
     ivec2 base = ivec2(floor(texel));
     vec2 f = texel - vec2(base);
-    vec4 across = vec4(1.0 - f.x, 1.0, 1.0, f.x);
-    vec4 down = vec4(1.0 - f.y, 1.0, 1.0, f.y);
+    vec3 across = vec3(1.0 - f.x, 1.0, f.x);
+    vec3 down = vec3(1.0 - f.y, 1.0, f.y);
     float lit = 0.0;
-    for (int y = 0; y < 4; ++y) {
-        for (int x = 0; x < 4; ++x) {
-            ivec2 at = clamp(base + ivec2(x - 1, y - 1), low, high);
+    for (int y = 0; y < 3; ++y) {
+        for (int x = 0; x < 3; ++x) {
+            ivec2 at = clamp(base + ivec2(x, y), low, high);
             lit += texelFetch(shadow_atlas, at, 0).x <= depth ? across[x] * down[y] : 0.0;
         }
     }
-    return lit / 9.0;
+    return lit / 4.0;
 }
 
 // Whether a light reaches a point, by its maps: 0 to 1. Beyond what they cover it does.

@@ -35,6 +35,8 @@ pub struct FrameData {
     pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
+    /// Where the camera stands in the world (m).
+    pub camera: glam::DVec3,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.

@@ -1,6 +1,12 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
@@ -124,6 +130,8 @@ pub struct WorldLight {
 
 /// A scene on the device.
 pub struct GpuScene {
+    /// Another one for each upload.
+    pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
     /// All indices.
@@ -235,7 +243,9 @@ impl GpuScene {
         let trees = trees.then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
         uploader.finish()?;
         let bounds = (low, high);
+        static UPLOADS: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
+            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
             vertices,
             indices,
             materials: material_buffer,

@@ -36,6 +36,9 @@ const WIDEST_SPOT: f64 = 1.15;
 /// The atlas is this many cells across; a cascade takes two by two.
 const CELLS_ACROSS: u32 = 8;
 
+/// The atlas among the images that the graph keeps.
+pub const ATLAS: &str = "shadow atlas";
+
 /// Texels of the largest atlas: 256 MiB.
 const MAX_TEXELS: u64 = 64 << 20;
 
@@ -45,12 +48,20 @@ const LEAST_CELL: u32 = 64;
 /// One map: a part of the atlas with what it shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Map {
-    /// Camera-relative world to the map's clip space; depth is reversed.
-    pub to_clip: DMat4,
+    /// World to the map's clip space; depth is reversed.
+    pub world_to_clip: DMat4,
     /// Left, top, width, height in the atlas (texels).
     pub rect: [u32; 4],
     /// Of this many maps of its lamp: the cascades, 6 faces, or 1.
     pub count: u32,
+}
+
+impl Map {
+    /// From the world relative to a camera at this place to the map's clip space.
+    #[must_use]
+    pub fn to_clip(&self, camera: DVec3) -> DMat4 {
+        self.world_to_clip * DMat4::from_translation(camera)
+    }
 }
 
 /// All maps of a frame.
@@ -114,11 +125,11 @@ pub fn plan(lights: &[WorldLight], bounds: (DVec3, DVec3), view: &View, resoluti
         let matrices = if world.directional {
             cascades(DVec3::from(world.direction), bounds, view, near, size)
         } else {
-            lamp_matrices(world, view, size)
+            lamp_matrices(world, size)
         };
-        for ([x, y], to_clip) in places.into_iter().zip(matrices) {
+        for ([x, y], world_to_clip) in places.into_iter().zip(matrices) {
             let rect = [x * cell, y * cell, cell * side, cell * side];
-            plan.maps.push(Map { to_clip, rect, count: count as u32 });
+            plan.maps.push(Map { world_to_clip, rect, count: count as u32 });
         }
     }
     plan.atlas = if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
@@ -222,15 +233,14 @@ fn cascades(direction: DVec3, bounds: (DVec3, DVec3), view: &View, near: f64, si
             let radius = (radius.log2() * 16.0).ceil().mul_add(1.0 / 16.0, 0.0).exp2();
             let texel = 2.0 * radius / size;
             let center = view.position + forward * middle;
-            let snap = |axis: DVec3| (center.dot(axis) / texel).round() * texel - view.position.dot(axis);
+            let snap = |axis: DVec3| (center.dot(axis) / texel).round() * texel;
             let (right, up) = (axes.x_axis, axes.y_axis);
             let (x, y) = (snap(right), snap(up));
             let span = last - first;
-            let z = (last - view.position.dot(direction)) / span;
             DMat4::from_cols(
                 (right / radius).extend(-x / radius),
                 (up / radius).extend(-y / radius),
-                (-direction / span).extend(z),
+                (-direction / span).extend(last / span),
                 DVec4::W,
             )
             .transpose()
@@ -281,8 +291,8 @@ const FACES: [(DVec3, DVec3); 6] = [
 /// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the lamp itself.
 pub const NEAREST_CASTER: f64 = 0.01;
 
-fn lamp_matrices(light: &WorldLight, view: &View, size: f64) -> Vec<DMat4> {
-    let position = light.position - view.position;
+fn lamp_matrices(light: &WorldLight, size: f64) -> Vec<DMat4> {
+    let position = light.position;
     let look = |forward: DVec3, up: DVec3, half_angle: f64| {
         let right = forward.cross(up).normalize_or(forward.any_orthonormal_vector());
         let up = right.cross(forward);
@@ -301,14 +311,14 @@ fn lamp_matrices(light: &WorldLight, view: &View, size: f64) -> Vec<DMat4> {
 }
 
 /// The plan as the shaders read it.
-fn packed(plan: &MapPlan) -> Vec<shared::ShadowMap> {
+fn packed(plan: &MapPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
     let [width, height] = plan.atlas.map(|side| side as f32);
     plan.maps
         .iter()
         .map(|map| {
             let [x, y, w, h] = map.rect.map(|side| side as f32);
             shared::ShadowMap {
-                to_clip: map.to_clip.as_mat4(),
+                to_clip: map.to_clip(camera).as_mat4(),
                 rect: Vec4::new(x / width, y / height, w / width, h / height),
                 size: w,
                 count: map.count,
@@ -346,7 +356,7 @@ impl ShadowMapsPass {
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
                 // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
-                depth_bias: Some((-4.0, -4.2)),
+                depth_bias: Some((-4.0, -3.2)),
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
@@ -357,15 +367,35 @@ impl ShadowMapsPass {
         })
     }
 
-    /// Declares the pass, which draws the scene once into each map; nothing where there is none.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> Option<ImageHandle> {
+    /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
+    /// there are no maps.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        kept: Option<&MapPlan>,
+    ) -> Option<ImageHandle> {
         let shadows = &data.shadows;
         if shadows.plan.maps.is_empty() {
             return None;
         }
         let [width, height] = shadows.plan.atlas;
-        let atlas = g.image("shadow atlas", width, height, DEPTH);
-        g.pass("shadow maps").depth_cleared(atlas).record(move |cx| {
+        let atlas = g.kept(ATLAS, width, height, DEPTH);
+        let drawn: Vec<usize> = (0..shadows.plan.maps.len())
+            .filter(|&map| kept.is_none_or(|kept| kept.maps.get(map) != shadows.plan.maps.get(map)))
+            .collect();
+        if drawn.is_empty() {
+            return Some(atlas);
+        }
+        let pass = g.pass("shadow maps");
+        let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
+        let over = kept.is_some();
+        pass.record(move |cx| {
+            let maps = || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
+            for (_, map) in maps().filter(|_| over) {
+                cx.rec.clear_depth(map.rect, 0.0);
+            }
             for (layers, pipeline, textured) in
                 [(&[Layer::Plain, Layer::Opaque][..], &self.opaque, false), (&[Layer::Mask][..], &self.mask, true)]
             {
@@ -382,14 +412,15 @@ impl ShadowMapsPass {
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                 cx.rec.keep(Arc::clone(&scene.textures) as _);
-                for (index, map) in shadows.plan.maps.iter().enumerate() {
+                for (index, map) in maps() {
                     cx.rec.set_viewport(map.rect);
+                    let to_clip = map.to_clip(data.camera).as_mat4();
                     for group in shadows.casters.groups.iter().filter(|group| layers.contains(&group.layer)) {
                         if textured {
                             cx.rec.bind_texture_set(pipeline, &scene.textures, group.material as usize);
                         }
                         cx.rec.push_graphics(pipeline, &Push { material: group.material, map: index as u32 });
-                        for (first, count) in group.seen_by(&map.to_clip.as_mat4()) {
+                        for (first, count) in group.seen_by(&to_clip) {
                             let geometry = (group.first_index, group.index_count, group.vertex_offset);
                             cx.rec.draw_indexed(geometry.0, geometry.1, geometry.2, first, count);
                         }
@@ -421,7 +452,7 @@ impl FrameShadows {
             light.shadow = first.unwrap_or(shared::NONE);
         }
         let casters = if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) };
-        let maps = packed(&plan);
+        let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
             maps: dynamic_buffer(gpu, "shadow maps", &maps)?,
@@ -478,8 +509,8 @@ mod tests {
     }
 
     /// Where a point of the world lies in a map, in texels.
-    fn texel(map: &Map, view: &View, point: DVec3) -> (DVec3, bool) {
-        let clip = map.to_clip * (point - view.position).extend(1.0);
+    fn texel(map: &Map, point: DVec3) -> (DVec3, bool) {
+        let clip = map.world_to_clip * point.extend(1.0);
         let p = clip.truncate() / clip.w;
         let size = f64::from(map.rect[2]);
         (DVec3::new((p.x + 1.0) * size / 2.0, (p.y + 1.0) * size / 2.0, p.z), p.x.abs() < 1.0 && p.y.abs() < 1.0)
@@ -497,7 +528,7 @@ mod tests {
                 view(DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)), 0.001 * f64::from(step));
             let moved = plan(&sun, BOUNDS, &next, 1024, 16_384);
             for (before, after) in reference.maps.iter().zip(&moved.maps) {
-                let change = texel(after, &next, point).0 - texel(before, &first, point).0;
+                let change = texel(after, point).0 - texel(before, point).0;
                 assert!((change.x - change.x.round()).abs() < 1e-6, "{change}");
                 assert!((change.y - change.y.round()).abs() < 1e-6, "{change}");
                 assert!(change.z.abs() < 1e-9, "{change}");
@@ -517,7 +548,7 @@ mod tests {
                     let point = (p.truncate() / p.w).as_dvec3() + view.position;
                     let inside = point.cmpge(BOUNDS.0).all() && point.cmple(BOUNDS.1).all();
                     let found = plan.maps.iter().any(|map| {
-                        let (place, seen) = texel(map, &view, point);
+                        let (place, seen) = texel(map, point);
                         seen && (0.0..=1.0).contains(&place.z)
                     });
                     assert!(!inside || found, "{point} has no cascade");
@@ -546,8 +577,8 @@ mod tests {
                 let shines = maps.len() == 6 || direction.dot(DVec3::from(world.direction)) > 0.5f64.cos();
                 let point = world.position + direction * 3.0;
                 let seen = maps.iter().any(|map| {
-                    let clip = map.to_clip * (point - view.position).extend(1.0);
-                    clip.w > 0.0 && texel(map, &view, point).1
+                    let clip = map.world_to_clip * point.extend(1.0);
+                    clip.w > 0.0 && texel(map, point).1
                 });
                 assert!(!shines || seen, "{direction}");
             }
