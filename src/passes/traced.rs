@@ -16,6 +16,7 @@ use crate::{
 pub struct SceneTrees {
     bvh: SceneBvh,
     buffers: [(&'static str, Arc<Buffer>); 4],
+    masked: bool,
 }
 
 impl SceneTrees {
@@ -38,8 +39,9 @@ impl SceneTrees {
             ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
         ];
         // The host keeps what places need, not what the device has.
+        let masked = !bvh.masks.is_empty();
         bvh.forget_triangles();
-        Ok(Self { bvh, buffers })
+        Ok(Self { bvh, buffers, masked })
     }
 }
 
@@ -76,7 +78,7 @@ impl FrameTrees {
             scene: trees.buffers.clone(),
             top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
             instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
-            masked: !trees.bvh.masks.is_empty(),
+            masked: trees.masked,
         }))
     }
 
