@@ -118,7 +118,8 @@ const FLAT: f64 = 1e-12;
 
 fn flattens(linear: &DMat3) -> bool {
     let size = linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
-    !(linear.determinant().abs() > FLAT * size.powi(3))
+    let volume = linear.determinant().abs();
+    volume.is_nan() || volume <= FLAT * size.powi(3)
 }
 
 impl SceneBvh {
