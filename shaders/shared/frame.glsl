@@ -65,6 +65,32 @@ struct LightNode {
     uint pad0;
 };
 
+// A node of the trees that rays walk, either level (src/bvh): 32 bytes, siblings side by side.
+struct BvhNode {
+    vec3 low;                  // least corner
+    uint first;                // first child; of a leaf the first triangle, or the instance
+    vec3 high;                 // greatest corner
+    uint count;                // triangles or instances of a leaf; 0 for an inner node
+};
+
+struct BvhTriangle {
+    vec3 a;                    // vertices, object space
+    uint normal_a;             // their normals: octahedral, two signed 16-bit numbers
+    vec3 b;
+    uint normal_b;
+    vec3 c;
+    uint normal_c;
+};
+
+// A primitive in its place.
+struct BvhInstance {
+    vec4 rows[3];              // camera-relative world to object space
+    uint root;                 // of its tree
+    uint mask;                 // the header of its alpha mask, or NONE
+    uint corners;              // added to a triangle's number: its corners among those of masked triangles
+    float slack;               // how far (m) rounding in object space may move a ray
+};
+
 // A part of the shadow atlas.
 struct ShadowMap {
     mat4 to_clip;              // camera-relative world to the map's clip space, reversed depth
