@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod area_lights;
 pub mod blend;
 pub mod exposure_histogram;
 pub mod gbuffer;
@@ -31,6 +32,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// The trees that shadow rays walk; none where shadows are not traced.
