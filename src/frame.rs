@@ -20,6 +20,7 @@ use crate::{
         shadow_maps::{self, FrameShadows, MapPlan},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
+        traced::FrameTrees,
     },
     scene::{Scene, look::ShadowMethod},
 };
@@ -91,6 +92,14 @@ pub struct ShadowSettings {
 impl Default for ShadowSettings {
     fn default() -> Self {
         Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
+    }
+}
+
+impl ShadowSettings {
+    /// Whether rays are sent.
+    #[must_use]
+    pub fn traced(&self) -> bool {
+        self.enabled && self.method == ShadowMethod::Traced
     }
 }
 
@@ -292,12 +301,20 @@ impl Renderer {
         &self.gpu
     }
 
-    /// Uploads a scene.
+    /// Uploads a scene, without what traced shadows need.
     ///
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+    }
+
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -526,12 +543,15 @@ fn frame_data(
             as f32,
         ..FrameConstants::default()
     };
+    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
+        ltc: Arc::clone(&scene.ltc),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
+        traced,
         camera: view.position,
         visible,
         values,

@@ -230,9 +230,20 @@ impl Opened {
         View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
     }
 
+    /// How shadows are found.
+    pub fn shadows(&self) -> ShadowSettings {
+        let shadows = ShadowSettings::default();
+        ShadowSettings {
+            enabled: self.look.passes.shadows.unwrap_or(shadows.enabled),
+            method: self.look.passes.shadow_method.unwrap_or(shadows.method),
+            samples: self.look.passes.shadow_samples.unwrap_or(shadows.samples),
+            resolution: self.look.passes.shadow_resolution.unwrap_or(shadows.resolution),
+        }
+    }
+
     /// Settings by the look, at an exposure.
     pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> Settings {
-        let (default, shadows) = (LightListSettings::default(), ShadowSettings::default());
+        let default = LightListSettings::default();
         Settings {
             exposure,
             tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
@@ -241,12 +252,7 @@ impl Opened {
                 cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
             },
             dither: self.look.passes.dither.unwrap_or(true),
-            shadows: ShadowSettings {
-                enabled: self.look.passes.shadows.unwrap_or(shadows.enabled),
-                method: self.look.passes.shadow_method.unwrap_or(shadows.method),
-                samples: self.look.passes.shadow_samples.unwrap_or(shadows.samples),
-                resolution: self.look.passes.shadow_resolution.unwrap_or(shadows.resolution),
-            },
+            shadows: self.shadows(),
             aovs,
             ..Settings::default()
         }

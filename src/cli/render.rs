@@ -60,7 +60,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let opened = open::open(&args.scene)?;
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload(&opened.scene)?;
+    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;

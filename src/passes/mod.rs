@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod area_lights;
 pub mod blend;
 pub mod exposure_histogram;
 pub mod gbuffer;
@@ -13,11 +14,12 @@ pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
+pub mod traced;
 pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -30,8 +32,12 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// The trees that shadow rays walk; none where shadows are not traced.
+    pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
@@ -45,6 +51,16 @@ pub struct FrameData {
 impl FrameData {
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
+    }
+
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
+    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        match &self.traced {
+            Some(trees) => trees.binds(),
+            None => {
+                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
+            }
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Look {
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
+    pub emissive_lights: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -92,7 +94,10 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 1] = [("scene.default_light", "true or false: add a sun from behind the camera")];
+const PROPERTIES: [(&str, &str); 2] = [
+    ("scene.default_light", "true or false: add a sun from behind the camera"),
+    ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+];
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -162,6 +167,10 @@ impl Look {
             self.default_light = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.emissive_lights" {
+            self.emissive_lights = Some(read.boolean()?);
+            return Ok(());
+        }
         let set = match path.split('.').next() {
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
@@ -179,11 +188,12 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of lights to a scene.
+    /// Applies the overrides of lights to a scene, and what concerns the scene as a whole.
     ///
     /// # Errors
     /// A name that no light has; a unit that does not fit the kind of light.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        scene.emissive_lights = self.emissive_lights.unwrap_or(true);
         lights::apply(&self.lights, scene)
     }
 }
