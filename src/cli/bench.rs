@@ -61,7 +61,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let upload_ms = since(start);
     let view = opened.view();
-    let (exposure, _) = open::exposure(&opened, &mut renderer, &scene, &view, false)?;
+    let exposure = open::exposure(&opened, &mut renderer, &scene, &view, false)?.exposure;
     let settings = opened.settings(exposure, vec![]);
 
     let nothing = Wanted { display: false, nits: false };

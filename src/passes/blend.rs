@@ -63,7 +63,7 @@ impl BlendPass {
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
             let pipeline = variants.get(data.traced.as_ref())?;
-            let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
+            let mut binds = vec![("light_block", Bind::Storage(&data.lights)), ("ltc_block", Bind::Storage(&data.ltc))];
             binds.extend(data.shadow_binds(&atlas));
             draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
         });

@@ -104,6 +104,7 @@ impl LightingPass {
                 ("normal_image", Bind::Sampled(&normal)),
                 ("emission_image", Bind::Sampled(&emission)),
                 ("light_block", Bind::Storage(&data.lights)),
+                ("ltc_block", Bind::Storage(&data.ltc)),
                 ("tile_block", Bind::Storage(&tiles)),
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),

@@ -1,6 +1,9 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
+pub mod area_lights;
 pub mod blend;
+pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod light_lists;
 pub mod light_tree;
@@ -29,6 +32,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -84,6 +89,10 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -118,6 +127,8 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
         })
     }
