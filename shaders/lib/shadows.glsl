@@ -2,6 +2,9 @@
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
 #include "lib/shadow_maps.glsl"
+#ifdef TRACED
+#include "lib/traced.glsl"
+#endif
 
 // 0 in full shadow to 1.
 float light_visibility(Light light, Surface s) {
@@ -11,7 +14,11 @@ float light_visibility(Light light, Surface s) {
     if (light.shadow != NONE) {
         return shadow_map_visibility(light, s.position);
     }
+#ifdef TRACED
+    return traced_visibility(light, s);
+#else
     return 1.0;
+#endif
 }
 
 #endif

@@ -1,12 +1,9 @@
 #version 460
-// variants: SPLIT AREA AREA_SPLIT
+// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS AREA AREA_SPLIT AREA_TRACED AREA_SPLIT_TRACED AREA_TRACED_MASKS AREA_SPLIT_TRACED_MASKS
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
-#ifdef AREA_SPLIT
-#define AREA
-#define SPLIT
-#endif
+#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -44,11 +41,33 @@ void main() {
         emission = base.rgb;
     } else {
         vec3 d, r;
+#ifdef TRACED
+        leave_free(s);
+#endif
         for (uint i = 0u; i < frame.light_count; ++i) {
-            direct_light(lights[i], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[i])) {
+                direct_light(lights[i], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // As in the lighting pass.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < frame.light_count) {
+                lamp = next++;
+                found = has_surface(lights[lamp]);
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < frame.light_count);
+#endif
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;

@@ -1,11 +1,8 @@
 #version 460
-// variants: SPLIT AREA AREA_SPLIT
+// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS AREA AREA_SPLIT AREA_TRACED AREA_SPLIT_TRACED AREA_TRACED_MASKS AREA_SPLIT_TRACED_MASKS
 // Direct light of every listed lamp on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
-#ifdef AREA_SPLIT
-#define AREA
-#define SPLIT
-#endif
+#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -36,6 +33,10 @@ void main() {
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
         vec3 d, r;
+#ifdef TRACED
+        // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
+        leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+#endif
         for (uint i = 0u; i < frame.directional_count; ++i) {
             direct_light(lights[i], s, d, r);
             diffuse += d;
@@ -48,10 +49,31 @@ void main() {
         uint count = all ? frame.light_count - frame.directional_count : list.y;
         for (uint i = 0u; i < count; ++i) {
             uint lamp = all ? frame.directional_count + i : entries[list.x + i];
-            direct_light(lights[lamp], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[lamp])) {
+                direct_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // Lights with a surface by themselves, so that drivers that run both sides of a branch do not pay for them at every
+        // other light; the body comes first for the same reason.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < count) {
+                lamp = all ? frame.directional_count + next : entries[list.x + next];
+                found = has_surface(lights[lamp]);
+                ++next;
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < count);
+#endif
     }
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;

@@ -18,6 +18,10 @@ struct FrameConstants {
     uint node_count;           // nodes of the light tree
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
+    float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
+    uint pad0;
+    uint pad1;
+    uint pad2;
 };
 
 const uint SHADOWS_OFF = 0u;
@@ -62,6 +66,32 @@ struct LightNode {
     uint skip;
     uint light;                // of a leaf: the lamp; else 0xffffffff
     uint pad0;
+};
+
+// A node of the trees that rays walk, either level (src/bvh): 32 bytes, siblings side by side.
+struct BvhNode {
+    vec3 low;                  // least corner
+    uint first;                // first child; of a leaf the first triangle, or the instance
+    vec3 high;                 // greatest corner
+    uint count;                // triangles or instances of a leaf; 0 for an inner node
+};
+
+struct BvhTriangle {
+    vec3 a;                    // vertices, object space
+    uint normal_a;             // their normals: octahedral, two signed 16-bit numbers
+    vec3 b;
+    uint normal_b;
+    vec3 c;
+    uint normal_c;
+};
+
+// A primitive in its place.
+struct BvhInstance {
+    vec4 rows[3];              // camera-relative world to object space
+    uint root;                 // of its tree
+    uint mask;                 // the header of its alpha mask, or NONE
+    uint corners;              // added to a triangle's number: its corners among those of masked triangles
+    float slack;               // how far (m) rounding in object space may move a ray
 };
 
 // A part of the shadow atlas.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene, SplitPair,
+    FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
     lighting::Lit,
     scene_data::Layer,
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
@@ -15,9 +16,8 @@ use crate::{
 
 /// The pipelines.
 pub struct BlendPass {
-    points: SplitPair,
-    /// For scenes that have lights with a surface.
-    area: Option<SplitPair>,
+    whole: TracedVariants,
+    split: TracedVariants,
 }
 
 impl BlendPass {
@@ -26,26 +26,37 @@ impl BlendPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { points: Self::pair(gpu, "blend.frag", "blend.frag+SPLIT")?, area: None })
-    }
-
-    /// Makes the pipelines for lights with a surface, unless they are there.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
-        if self.area.is_none() {
-            self.area = Some(Self::pair(gpu, "blend.frag+AREA", "blend.frag+AREA_SPLIT")?);
-        }
-        Ok(())
-    }
-
-    fn pair(gpu: &Gpu, whole: &str, split: &str) -> GpuResult<SplitPair> {
-        let make = |name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
             let state = geometry_state(vec![(LIGHT, true); targets], false);
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Ok(SplitPair { whole: make("blend", whole, 1)?, split: make("blend split", split, 4)? })
+        let all = |fragments: [&'static str; 6], targets: usize| {
+            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
+        };
+        Ok(Self {
+            whole: all(
+                [
+                    "blend.frag",
+                    "blend.frag+TRACED",
+                    "blend.frag+TRACED_MASKS",
+                    "blend.frag+AREA",
+                    "blend.frag+AREA_TRACED",
+                    "blend.frag+AREA_TRACED_MASKS",
+                ],
+                1,
+            )?,
+            split: all(
+                [
+                    "blend.frag+SPLIT",
+                    "blend.frag+SPLIT_TRACED",
+                    "blend.frag+SPLIT_TRACED_MASKS",
+                    "blend.frag+AREA_SPLIT",
+                    "blend.frag+AREA_SPLIT_TRACED",
+                    "blend.frag+AREA_SPLIT_TRACED_MASKS",
+                ],
+                4,
+            )?,
+        })
     }
 
     /// Declares the pass; nothing where nothing is blended.
@@ -68,17 +79,14 @@ impl BlendPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        let pairs = self.area.as_ref().filter(|_| data.ltc.is_some()).unwrap_or(&self.points);
-        let pipeline = pairs.of(lit.split.is_some());
+        let variants = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let mut lights = vec![
-                ("light_block", Bind::Storage(&data.lights)),
-                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                ("shadow_atlas", Bind::Sampled(&atlas)),
-            ];
-            lights.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
-            draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
+            let pipeline = variants.get(data.traced.as_ref(), data.ltc.is_some())?;
+            let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
+            binds.extend(data.shadow_binds(&atlas));
+            binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+            draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
         });
     }
 }

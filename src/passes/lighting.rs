@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene, SplitPair,
+    FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -34,9 +35,8 @@ pub struct LightingInputs {
 
 /// The pipelines.
 pub struct LightingPass {
-    points: SplitPair,
-    /// For scenes that have lights with a surface.
-    area: Option<SplitPair>,
+    whole: TracedVariants,
+    split: TracedVariants,
 }
 
 impl LightingPass {
@@ -45,26 +45,37 @@ impl LightingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        Ok(Self { points: Self::pair(gpu, "lighting.frag", "lighting.frag+SPLIT")?, area: None })
-    }
-
-    /// Makes the pipelines for lights with a surface, unless they are there.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
-        if self.area.is_none() {
-            self.area = Some(Self::pair(gpu, "lighting.frag+AREA", "lighting.frag+AREA_SPLIT")?);
-        }
-        Ok(())
-    }
-
-    fn pair(gpu: &Gpu, whole: &str, split: &str) -> GpuResult<SplitPair> {
-        let make = |name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
-        Ok(SplitPair { whole: make("lighting", whole, 1)?, split: make("lighting split", split, 3)? })
+        let all = |fragments: [&'static str; 6], targets: usize| {
+            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
+        };
+        Ok(Self {
+            whole: all(
+                [
+                    "lighting.frag",
+                    "lighting.frag+TRACED",
+                    "lighting.frag+TRACED_MASKS",
+                    "lighting.frag+AREA",
+                    "lighting.frag+AREA_TRACED",
+                    "lighting.frag+AREA_TRACED_MASKS",
+                ],
+                1,
+            )?,
+            split: all(
+                [
+                    "lighting.frag+SPLIT",
+                    "lighting.frag+SPLIT_TRACED",
+                    "lighting.frag+SPLIT_TRACED_MASKS",
+                    "lighting.frag+AREA_SPLIT",
+                    "lighting.frag+AREA_SPLIT_TRACED",
+                    "lighting.frag+AREA_SPLIT_TRACED_MASKS",
+                ],
+                3,
+            )?,
+        })
     }
 
     /// Declares the pass.
@@ -98,13 +109,14 @@ impl LightingPass {
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
-        let pipeline = self.area.as_ref().filter(|_| data.ltc.is_some()).unwrap_or(&self.points).of(split);
+        let variants = if split { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let pipeline = variants.get(data.traced.as_ref(), data.ltc.is_some())?;
             let mut binds = vec![
                 data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
@@ -115,11 +127,10 @@ impl LightingPass {
                 ("tile_block", Bind::Storage(&tiles)),
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),
-                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                ("shadow_atlas", Bind::Sampled(&atlas)),
             ];
+            binds.extend(data.shadow_binds(&atlas));
             binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
-            cx.rec.bind_graphics(pipeline, &binds)?;
+            cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });

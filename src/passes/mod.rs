@@ -1,7 +1,9 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
 pub mod area_lights;
 pub mod blend;
+pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod light_lists;
 pub mod light_tree;
@@ -12,11 +14,12 @@ pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
+pub mod traced;
 pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -33,6 +36,8 @@ pub struct FrameData {
     pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// The trees that shadow rays walk; none where shadows are not traced.
+    pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
@@ -46,6 +51,14 @@ pub struct FrameData {
 impl FrameData {
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
+    }
+
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: maps, and trees where rays are sent.
+    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        let mut binds =
+            vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))];
+        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds
     }
 }
 
@@ -74,20 +87,12 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
-}
-
-/// Pipelines by what is wanted of them: all light together, or split as well.
-pub struct SplitPair {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
-}
-
-impl SplitPair {
-    fn of(&self, split: bool) -> &Arc<GraphicsPipeline> {
-        if split { &self.split } else { &self.whole }
-    }
 }
 
 impl Passes {
@@ -120,16 +125,9 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
         })
-    }
-
-    /// Makes the pipelines that lights with a surface need, unless they are there.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn prepare_area_lights(&mut self, gpu: &Gpu) -> GpuResult<()> {
-        self.lighting.prepare_area_lights(gpu)?;
-        self.blend.prepare_area_lights(gpu)
     }
 }

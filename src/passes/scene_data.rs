@@ -10,7 +10,11 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::{area_lights, light_tree, mips, shared, view::View};
+use super::{
+    area_lights, light_tree, mips, shared,
+    traced::{SceneTrees, TreesFor},
+    view::View,
+};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
@@ -148,6 +152,8 @@ pub struct GpuScene {
     pub ltc: Arc<Buffer>,
     /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
     pub losses: Arc<Buffer>,
+    /// What shadow rays walk, where it was asked for.
+    pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
     /// The box around all that is shown (m).
@@ -214,11 +220,12 @@ fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::Node> {
 }
 
 impl GpuScene {
-    /// Uploads a scene. `pipeline` is one that draws scene geometry; its set 1 gives the textures' layout.
+    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
+    /// gives the textures' layout.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -259,6 +266,7 @@ impl GpuScene {
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
+        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
@@ -274,6 +282,7 @@ impl GpuScene {
             lights,
             light_tree,
             losses,
+            trees,
             ltc,
             white,
             bounds,

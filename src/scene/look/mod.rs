@@ -3,18 +3,23 @@
 
 mod camera;
 mod lights;
+pub mod metering;
 mod passes;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
 pub use camera::CameraLook;
 pub use lights::LightLook;
+pub use metering::MeteringLook;
 pub use passes::{PassesLook, ShadowMethod};
 
 use super::Scene;
 use crate::{
     camera::{Exposure, ExposureError},
-    photometry::lights::{LightError, STRENGTH_LIMIT},
+    photometry::{
+        color::ColorError,
+        lights::{LightError, STRENGTH_LIMIT},
+    },
 };
 
 /// The largest look file that is read (bytes).
@@ -25,6 +30,8 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Look {
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `camera.metering.*`, automatics and `camera.white_balance.*`.
+    pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
@@ -73,6 +80,14 @@ pub enum LookError {
         /// Why.
         error: LightError,
     },
+    /// No white balance can be had.
+    #[error("{property}: {error}")]
+    WhiteBalance {
+        /// Which property asks for it.
+        property: &'static str,
+        /// Why.
+        error: ColorError,
+    },
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
@@ -86,7 +101,13 @@ const PROPERTIES: [(&str, &str); 2] = [
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROPERTIES.iter().chain(camera::PROPERTIES).chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
+    PROPERTIES
+        .iter()
+        .chain(camera::PROPERTIES)
+        .chain(metering::PROPERTIES)
+        .chain(passes::PROPERTIES)
+        .chain(lights::PROPERTIES)
+        .copied()
 }
 
 impl Look {
@@ -151,7 +172,7 @@ impl Look {
             return Ok(());
         }
         let set = match path.split('.').next() {
-            Some("camera") => self.camera.set(&read)?,
+            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
@@ -281,14 +302,22 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, out),
-            toml::Value::String(text) => out.push((path, text.clone())),
-            toml::Value::Integer(number) => out.push((path, number.to_string())),
-            toml::Value::Float(number) => out.push((path, number.to_string())),
-            toml::Value::Boolean(on) => out.push((path, on.to_string())),
-            // No property takes a date or a list; `set` refuses the text and says what the property takes.
-            toml::Value::Datetime(date) => out.push((path, date.to_string())),
-            toml::Value::Array(_) => out.push((path, "a list".into())),
+            // As `--set` has it: 100,6400.
+            toml::Value::Array(list) => out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(","))),
+            other => out.push((path, plain(other))),
         }
+    }
+}
+
+/// A single value as text; `set` refuses what a property does not take, such as a date or a list in a list.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(on) => on.to_string(),
+        toml::Value::Datetime(date) => date.to_string(),
+        toml::Value::Array(_) | toml::Value::Table(_) => "a list".into(),
     }
 }
 
