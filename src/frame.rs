@@ -561,7 +561,7 @@ fn frame_data(
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
-        ltc: Arc::clone(&scene.ltc),
+        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,

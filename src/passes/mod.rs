@@ -15,6 +15,7 @@ pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod traced;
+pub mod variants;
 pub mod view;
 
 use std::sync::Arc;
@@ -32,8 +33,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// The linear maps of area lights (`photometry::area::ltc`).
-    pub ltc: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -53,10 +54,11 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `traced::TracedVariants` reads of shadows: maps, and trees where rays are sent.
-    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: shadow maps, and what features need.
+    fn light_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds =
             vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))];
+        binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
         binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
         binds
     }

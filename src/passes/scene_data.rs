@@ -362,6 +362,13 @@ impl GpuScene {
         casters
     }
 
+    /// Whether any light has a surface.
+    #[must_use]
+    pub fn has_area_lights(&self) -> bool {
+        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
+    }
+
     /// The lights relative to the camera, directional ones first.
     #[must_use]
     pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
