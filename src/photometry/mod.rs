@@ -3,6 +3,7 @@ pub mod astronomy;
 pub mod color;
 pub mod ies;
 pub mod lights;
+pub mod sky;
 pub mod units;
 
 pub use color::{Adaptation, Chromaticity, ColorError, WhiteBalance};
