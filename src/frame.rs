@@ -103,6 +103,7 @@ fn frame<'a>(
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
+    passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit);
     let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
@@ -457,6 +458,9 @@ fn frame_data(
         instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
         lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
         nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
+        profiles: Arc::clone(&scene.profiles),
+        environment: Arc::clone(&scene.environment),
+        has_background: scene.has_background,
         visible,
         values,
     })

@@ -19,8 +19,10 @@ macro_rules! println {
 mod bench;
 mod doctor;
 mod graph;
+mod ies;
 mod inspect;
 mod open;
+mod plot;
 mod render;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -61,6 +63,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
+    /// Say what a photometric file (.ies) holds, and draw its polar plot.
+    Ies(ies::IesArgs),
     /// Say which drivers and devices there are, what each lacks, and what to install.
     Doctor,
 }
@@ -127,7 +131,7 @@ impl CliError {
                 | LookError::Light { .. }
                 | LookError::Exposure(_),
             ) => 2,
-            Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
+            Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,
@@ -148,6 +152,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Ies(args) => ies::run(&args),
         Command::Doctor => doctor::run(),
     };
     match result {

@@ -50,7 +50,11 @@ impl BlendPass {
         }
         let pipeline = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
-            let lights = [("light_block", Bind::Storage(&data.lights))];
+            let lights = [
+                ("light_block", Bind::Storage(&data.lights)),
+                ("profile_block", Bind::Storage(&data.profiles)),
+                ("environment_block", Bind::Storage(&data.environment)),
+            ];
             draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
         });
     }

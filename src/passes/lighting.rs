@@ -85,6 +85,8 @@ impl LightingPass {
                     ("normal_image", Bind::Sampled(&normal)),
                     ("emission_image", Bind::Sampled(&emission)),
                     ("light_block", Bind::Storage(&data.lights)),
+                    ("profile_block", Bind::Storage(&data.profiles)),
+                    ("environment_block", Bind::Storage(&data.environment)),
                     ("tile_block", Bind::Storage(&tiles)),
                     ("cluster_block", Bind::Storage(&clusters)),
                     ("entry_block", Bind::Storage(&entries)),

@@ -1,11 +1,14 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod background;
 pub mod blend;
+pub mod environment;
 pub mod gbuffer;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
 pub mod shared;
@@ -29,6 +32,12 @@ pub struct FrameData {
     pub lights: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles`); the scene's.
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment`); the scene's.
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -49,6 +58,8 @@ pub struct Passes {
     pub light_lists: light_lists::LightListsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
+    /// What is seen where no surface is.
+    pub background: background::BackgroundPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -64,14 +75,17 @@ impl Passes {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
-        let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
+        let (geometry, (light_lists, (lighting, (resolve, (tonemap, background))))) = rayon::join(
             || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
             || {
                 (
                     light_lists::LightListsPass::new(gpu),
                     (
                         lighting::LightingPass::new(gpu),
-                        (resolve::ResolvePass::new(gpu), tonemap::TonemapPass::new(gpu)),
+                        (
+                            resolve::ResolvePass::new(gpu),
+                            (tonemap::TonemapPass::new(gpu), background::BackgroundPass::new(gpu)),
+                        ),
                     ),
                 )
             },
@@ -84,6 +98,7 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             tonemap: tonemap?,
+            background: background?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
 pub mod astronomy;
 pub mod color;
+pub mod environment;
 pub mod ies;
 pub mod lights;
 pub mod sky;

@@ -2,13 +2,19 @@
 //! through the same tables, so that each property has one name and one check. One file a section.
 
 mod camera;
+mod environment;
 mod lights;
 mod passes;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 pub use camera::CameraLook;
-pub use lights::LightLook;
+pub use environment::{BodyLook, EnvironmentLook};
+pub use lights::{LightLook, read_profile};
 pub use passes::PassesLook;
 
 use super::Scene;
@@ -25,6 +31,8 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Look {
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `environment.*`.
+    pub environment: EnvironmentLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
@@ -71,6 +79,16 @@ pub enum LookError {
         /// Why.
         error: LightError,
     },
+    /// A file that a property names cannot be used.
+    #[error("{property}: {file}: {detail}")]
+    Input {
+        /// The property.
+        property: String,
+        /// The file.
+        file: String,
+        /// Why, with the line where there is one.
+        detail: String,
+    },
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
@@ -81,7 +99,13 @@ const PROPERTIES: [(&str, &str); 1] = [("scene.default_light", "true or false: a
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROPERTIES.iter().chain(camera::PROPERTIES).chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
+    PROPERTIES
+        .iter()
+        .chain(camera::PROPERTIES)
+        .chain(passes::PROPERTIES)
+        .chain(lights::PROPERTIES)
+        .chain(environment::PROPERTIES)
+        .copied()
 }
 
 impl Look {
@@ -111,8 +135,9 @@ impl Look {
         })?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set(&path, &value).map_err(|error| oops(error.to_string()))?;
+            self.set_in(folder, &path, &value).map_err(|error| oops(error.to_string()))?;
         }
         Ok(())
     }
@@ -130,13 +155,18 @@ impl Look {
         self.set(path.trim(), value.trim())
     }
 
-    /// Sets one property.
+    /// Sets one property; files are named relative to the working directory.
     ///
     /// # Errors
     /// An unknown property or a wrong value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), LookError> {
+        self.set_in(Path::new(""), path, value)
+    }
+
+    /// Sets one property; files are named relative to a folder.
+    fn set_in(&mut self, folder: &Path, path: &str, value: &str) -> Result<(), LookError> {
         let bare = value.trim_matches('"');
-        let read = Reader { path, value: bare };
+        let read = Reader { path, value: bare, folder };
         if path == "scene.default_light" {
             self.default_light = Some(read.boolean()?);
             return Ok(());
@@ -144,6 +174,7 @@ impl Look {
         let set = match path.split('.').next() {
             Some("camera") => self.camera.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
+            Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
         };
@@ -158,11 +189,12 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of lights to a scene.
+    /// Applies the overrides of environment and lights to a scene. `lights.sun` and `lights.moon` are those of the sky.
     ///
     /// # Errors
-    /// A name that no light has; a unit that does not fit the kind of light.
+    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -173,6 +205,8 @@ pub(in crate::scene::look) struct Reader<'a> {
     pub path: &'a str,
     /// As written, without quotes.
     pub value: &'a str,
+    /// Where files are looked for.
+    pub folder: &'a Path,
 }
 
 impl Reader<'_> {
@@ -214,6 +248,11 @@ impl Reader<'_> {
     /// Within bounds, both included.
     pub fn within(&self, least: f64, most: f64) -> Result<f64, LookError> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    }
+
+    /// A file that is named relative to where the look stands.
+    pub fn file(&self) -> Result<PathBuf, LookError> {
+        if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
