@@ -11,13 +11,14 @@ pub mod mips;
 pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
+pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -38,6 +39,10 @@ pub struct FrameData {
     pub environment: Arc<Buffer>,
     /// There is something to see where no surface is.
     pub has_background: bool,
+    /// Shadow maps.
+    pub shadows: shadow_maps::FrameShadows,
+    /// Where the camera stands in the world (m).
+    pub camera: glam::DVec3,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -50,12 +55,25 @@ impl FrameData {
     }
 }
 
+/// Host-visible memory with these elements, or room for one where there is none.
+///
+/// # Errors
+/// Out of memory.
+pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -> GpuResult<Arc<Buffer>> {
+    let bytes: &[u8] = bytemuck::cast_slice(elements);
+    let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
+    buffer.write(0, bytes);
+    Ok(buffer)
+}
+
 /// All pipelines.
 pub struct Passes {
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
     pub light_lists: light_lists::LightListsPass,
+    /// Depths seen from lamps.
+    pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
@@ -76,7 +94,10 @@ impl Passes {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
         let (geometry, (light_lists, (lighting, (resolve, (tonemap, background))))) = rayon::join(
-            || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
+            || {
+                let gbuffer = gbuffer::GbufferPass::new(gpu)?;
+                Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
+            },
             || {
                 (
                     light_lists::LightListsPass::new(gpu),
@@ -90,10 +111,11 @@ impl Passes {
                 )
             },
         );
-        let (gbuffer, blend) = geometry?;
+        let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             gbuffer,
             blend,
+            shadow_maps,
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,

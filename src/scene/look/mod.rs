@@ -15,7 +15,7 @@ use std::{
 pub use camera::CameraLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
-pub use passes::PassesLook;
+pub use passes::{PassesLook, ShadowMethod};
 
 use super::Scene;
 use crate::{
@@ -253,6 +253,11 @@ impl Reader<'_> {
     /// A file that is named relative to where the look stands.
     pub fn file(&self) -> Result<PathBuf, LookError> {
         if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
+    }
+
+    /// A whole number within bounds, both included.
+    pub fn whole(&self, least: u32, most: u32) -> Result<u32, LookError> {
+        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
