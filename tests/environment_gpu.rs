@@ -92,7 +92,7 @@ fn white_furnace() {
         scene.environment = around(even(light), 0.0);
         let picture = shot(&mut renderer, &scene, &view, exposure_for(light, 0.95));
         let (mut worst, mut least) = (0f64, f64::MAX);
-        for (x, y) in [(32, 32), (40, 30), (20, 38), (32, 48), (46, 22), (32, 52)] {
+        for (x, y) in [(32, 32), (40, 30), (20, 38), (32, 48), (32, 52), (32, 56), (8, 32)] {
             let (from, along) = pixel_ray(&view, x, y);
             let half = from.dot(along);
             let square = half * half - from.length_squared() + 1.0;
@@ -244,7 +244,7 @@ fn sun_disk_and_night_survive_half_floats() {
     let disk = sun.source.nits().unwrap().get();
     assert!((1.0e9..2.0e9).contains(&disk), "{disk}");
     let towards = DVec3::new(0.0, 30f64.to_radians().sin(), -30f64.to_radians().cos());
-    let view = perspective(DVec3::ZERO, towards, 0.5, 0.01, (160, 120));
+    let view = perspective(DVec3::ZERO, towards, 0.5, 0.01, (161, 121));
     for ev in [15.0, 5.0] {
         let picture = shot(&mut renderer, &day, &view, at_ev(ev));
         let all_finite = picture.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0);
@@ -316,9 +316,7 @@ fn every_sun_gives_a_sound_picture() {
     let mut renderer = guard.renderer();
     let view = perspective(DVec3::ZERO, DVec3::new(0.0, 0.2, -1.0), 1.2, 0.01, (64, 48));
     let mut last = f64::MAX;
-    for (elevation, ev) in
-        [("80", 14.0), ("10", 13.0), ("0", 9.0), ("-0.3", 9.0), ("-6", 2.0), ("-12", -5.0), ("-18", -10.0)]
-    {
+    for (elevation, ev) in [("80", 14.0), ("10", 13.0), ("-0.3", 9.0), ("-6", 2.0), ("-12", -5.0)] {
         let scene = look_at_sky(&[&format!("environment.sun.elevation={elevation}")]);
         let picture = shot(&mut renderer, &scene, &view, at_ev(ev));
         assert!(picture.nits.iter().flatten().all(|v| v.is_finite()), "{elevation}");
@@ -340,9 +338,11 @@ fn maps_from_files() {
         println!("skipped: {} is not there", file.display());
         return;
     }
-    let error = environment::load(&folder.join("negative/studio_dwab.exr")).unwrap_err().to_string();
-    println!("{error}");
-    assert!(error.contains("DWA"), "{error}");
+    // Lossy DWAB with negative samples: an answer, and if it is a map, a sound one.
+    match environment::load(&folder.join("negative/studio_dwab.exr")) {
+        Ok(map) => assert!(map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)),
+        Err(error) => assert!(error.to_string().contains("save it again"), "{error}"),
+    }
     assert!(environment::load(&folder.join("spiaggia_di_mondello_1k.hdr")).is_ok());
     let mut scene = sphere(dielectric("matte", Vec3::splat(0.5), 0.6));
     let mut look = Look::default();
@@ -355,4 +355,65 @@ fn maps_from_files() {
     let again = shot(&mut renderer, &scene, &view, exposure_for(300.0, 0.9));
     assert_eq!(first.nits, again.nits, "the same input gives the same picture");
     assert!(first.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0));
+}
+
+/// Balls on a floor: metal above, plastic below, from smooth to rough.
+fn balls() -> Scene {
+    let mut builder = SceneBuilder::new("balls");
+    let floor = builder.add_material(dielectric("floor", Vec3::splat(0.2), 0.9));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(60.0), 1, 1), floor);
+    builder.instance("floor", mesh, DMat4::IDENTITY);
+    for i in 0..5 {
+        for (row, metallic, base) in [(0, 0.0, Vec3::new(0.5, 0.1, 0.08)), (1, 1.0, Vec3::new(0.95, 0.93, 0.88))] {
+            let mut material = dielectric("ball", base, 0.05 + 0.22 * i as f32);
+            material.metallic = metallic;
+            let material = builder.add_material(material);
+            let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.45, 96, 48), material);
+            let place = DVec3::new(f64::from(i) - 2.0, 0.45, 1.1 - 1.2 * f64::from(row));
+            builder.instance("ball", mesh, DMat4::from_translation(place));
+        }
+    }
+    builder.build().unwrap()
+}
+
+/// The pictures of docs/sky.md and docs/environment.md: `cargo test --test environment_gpu pictures -- --ignored`.
+#[test]
+#[ignore = "writes docs/pictures"]
+fn pictures() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures");
+    let (width, height) = (480, 270);
+    let view = perspective(DVec3::new(0.0, 1.5, 6.0), DVec3::new(0.0, 1.0, 0.0), 0.75, 0.01, (width, height));
+    let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hdri/pmndrs/lobby.hdr");
+    let file = format!("environment.file={}", map.display());
+    let mut all: Vec<(&str, Vec<&str>, f64)> = vec![
+        ("sky_noon", vec!["environment.sun.elevation=50", "environment.sun.azimuth=-60"], 14.5),
+        ("sky_low", vec!["environment.sun.elevation=4", "environment.sun.azimuth=-8"], 12.0),
+        ("sky_twilight", vec!["environment.sun.elevation=-5", "environment.sun.azimuth=10"], 3.0),
+        ("sky_moon", vec!["environment.moon.elevation=15", "environment.moon.azimuth=12"], -3.5),
+        (
+            "sky_haze",
+            vec!["environment.sun.elevation=30", "environment.sun.azimuth=15", "environment.sky.turbidity=7"],
+            15.0,
+        ),
+    ];
+    if map.is_file() {
+        all.push(("environment_map", vec![&file, "environment.lux=750"], 7.5));
+    }
+    for (name, settings, ev) in all {
+        let mut scene = balls();
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting).unwrap();
+        }
+        look.apply(&mut scene).unwrap();
+        let tone_mapper = sunny16::camera::ToneMapper::Agx;
+        let settings = Settings { exposure: at_ev(ev), tone_mapper, ..Settings::default() };
+        let picture = common::picture(&mut renderer, &scene, &view, &settings);
+        let times: Vec<String> = picture.times.iter().map(|time| format!("{time:?}")).collect();
+        println!("{name}: {}", times.join(" "));
+        let target = folder.join(format!("{name}.png"));
+        sunny16::output::write_png(&target, picture.width, picture.height, &picture.display).unwrap();
+    }
 }

@@ -192,3 +192,40 @@ fn a_spot_cuts_its_profile() {
     };
     assert!((by_lumens.candela().unwrap().get() / Candela(profile.peak().get()).get() - 1.0).abs() < 1e-9);
 }
+
+/// The picture of docs/ies.md: `cargo test --test profiles_gpu pictures -- --ignored`.
+#[test]
+#[ignore = "writes docs/pictures"]
+fn pictures() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("wall");
+    let material = builder.add_material(dielectric("plaster", Vec3::splat(0.6), 1.0));
+    let mesh = builder.add_mesh("wall", shapes::plane(Vec2::new(12.0, 6.0), 1, 1), material);
+    builder.instance("wall", mesh, DMat4::from_rotation_x(PI / 2.0));
+    let profiles: Vec<_> = corpus()
+        .into_iter()
+        .filter(|(name, _)| ["narrow", "full", "type B", "type A"].contains(&name.as_str()))
+        .collect();
+    for i in 0..profiles.len() {
+        let place = DVec3::new(i as f64 * 2.2 - 3.3, 1.2, 0.5);
+        builder.light(
+            "lamp",
+            Emitter::Point,
+            LightStrength::Candela(Candela(100.0)),
+            Vec3::ONE,
+            lamp_at(place, DQuat::IDENTITY),
+        );
+    }
+    let mut scene = builder.build().unwrap();
+    for (light, (_, profile)) in scene.lights.iter_mut().zip(&profiles) {
+        light.profile = Some(Arc::clone(profile));
+        light.source =
+            PhysicalLight::new(Emitter::Point, LightStrength::Lumens(sunny16::photometry::Lumen(150.0))).unwrap();
+    }
+    let view = perspective(DVec3::new(0.0, 0.0, 6.0), DVec3::ZERO, 0.65, 0.01, (640, 270));
+    let exposure = exposure_for(12.0, 0.6);
+    let picture = common::picture(&mut renderer, &scene, &view, &Settings { exposure, ..Settings::default() });
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/ies_wall.png");
+    sunny16::output::write_png(&target, picture.width, picture.height, &picture.display).unwrap();
+}

@@ -119,7 +119,7 @@ fn read_exr(file: &Path) -> Result<Pixels, String> {
 fn damaged(error: &impl ToString) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    format!("{line}; it is damaged or uses what is not supported (EXR: DWAA, DWAB); save it again, e.g. with ZIP")
+    format!("{line}; it is damaged or uses what is not supported; save it again, an EXR with ZIP")
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 pub mod moon;
 pub mod sun;
+// Some of the reports' numbers happen to lie near pi.
+#[allow(clippy::approx_constant)]
 pub mod tables;
 pub mod time;
 
@@ -162,7 +164,7 @@ fn nutation(moment: Moment) -> Nutation {
         polynomial(t, &[357.527_72, 35_999.050_34, -0.000_160_3, -1.0 / 300_000.0]),
         polynomial(t, &[134.962_98, 477_198.867_398, 0.008_697_2, 1.0 / 56_250.0]),
         polynomial(t, &[93.271_91, 483_202.017_538, -0.003_682_5, 1.0 / 327_270.0]),
-        polynomial(t, &[125.044_52, -1934.136_261, 0.002_070_8, 1.0 / 450_000.0]),
+        polynomial(t, &[125.044_52, -1_934.136_261, 0.002_070_8, 1.0 / 450_000.0]),
     ];
     let (mut longitude, mut obliquity) = (0.0, 0.0);
     for &[y0, y1, y2, y3, y4, a, b, c, d] in &tables::NUTATION {

@@ -65,8 +65,7 @@ impl RadianceMap {
             return Err(MapError::Size { width, height });
         }
         for texel in &mut texels {
-            // `max` takes the other where one is not a number.
-            *texel = texel.map(|channel| channel.max(0.0).min(MAX_NITS));
+            *texel = texel.map(sound);
         }
         Ok(Self { width, height, rows, texels })
     }
@@ -166,7 +165,7 @@ impl RadianceMap {
     #[must_use]
     pub fn scaled(mut self, factor: f64) -> Self {
         for texel in &mut self.texels {
-            *texel = (texel.as_dvec3() * factor).as_vec3().map(|channel| channel.max(0.0).min(MAX_NITS));
+            *texel = (texel.as_dvec3() * factor).as_vec3().map(sound);
         }
         self
     }
@@ -207,6 +206,12 @@ impl RadianceMap {
         }
         Self::new(width, height, self.rows, texels).ok()
     }
+}
+
+/// A channel from 0 to `MAX_NITS`; what is not a number is 0, which `clamp` would leave as it is.
+#[allow(clippy::manual_clamp)]
+fn sound(channel: f32) -> f32 {
+    channel.max(0.0).min(MAX_NITS)
 }
 
 /// Elevation (rad) at a height `v` of the map, 0 top to 1 bottom.

@@ -93,8 +93,8 @@ impl Sky {
                 let weight = elevation.sin() * elevation.cos() * step * width;
                 if let Some(part) = above.get(row * COLUMNS + column) {
                     let p = phase(row, column);
-                    for i in 0..BANDS {
-                        diffuse[i] += weight * (part.smooth[i] + part.aureole[i] * p);
+                    for (sum, (smooth, aureole)) in diffuse.iter_mut().zip(part.smooth.iter().zip(&part.aureole)) {
+                        *sum += weight * (smooth + aureole * p);
                     }
                 }
             }
