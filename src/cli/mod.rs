@@ -21,6 +21,7 @@ mod doctor;
 mod graph;
 mod ies;
 mod inspect;
+mod meter;
 mod open;
 mod plot;
 mod render;
@@ -59,6 +60,8 @@ enum Command {
     Render(render::RenderArgs),
     /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
     Inspect(inspect::InspectArgs),
+    /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
+    Meter(Box<meter::MeterArgs>),
     /// Measure frames: time of each pass, memory, start-up.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
@@ -129,6 +132,7 @@ impl CliError {
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
                 | LookError::Light { .. }
+                | LookError::WhiteBalance { .. }
                 | LookError::Exposure(_),
             ) => 2,
             Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
@@ -150,6 +154,7 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::Render(args) => render::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Ies(args) => ies::run(&args),

@@ -1,8 +1,11 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
+pub mod area_lights;
 pub mod background;
 pub mod blend;
 pub mod environment;
+pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod light_lists;
 pub mod light_tree;
@@ -14,11 +17,12 @@ pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
+pub mod traced;
 pub mod view;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -31,6 +35,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// Measured distributions of lamps (`profiles`); the scene's.
@@ -39,6 +45,8 @@ pub struct FrameData {
     pub environment: Arc<Buffer>,
     /// There is something to see where no surface is.
     pub has_background: bool,
+    /// The trees that shadow rays walk; none where shadows are not traced.
+    pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
@@ -52,6 +60,16 @@ pub struct FrameData {
 impl FrameData {
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
+    }
+
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
+    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        match &self.traced {
+            Some(trees) => trees.binds(),
+            None => {
+                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
+            }
+        }
     }
 }
 
@@ -82,6 +100,10 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -119,6 +141,8 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
             background: background?,
         })
