@@ -156,6 +156,7 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
@@ -566,6 +567,9 @@ fn frame_data(
         shadows,
         traced,
         camera: view.position,
+        profiles: Arc::clone(&scene.profiles),
+        environment: Arc::clone(&scene.environment),
+        has_background: scene.has_background,
         visible,
         values,
     })

@@ -12,6 +12,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 
 #include "lib/direct.glsl"
+#include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -48,6 +49,9 @@ void main() {
             diffuse += d;
             specular += r;
         }
+        environment_light(s, fragment_occlusion(), d, r);
+        diffuse += d;
+        specular += r;
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;

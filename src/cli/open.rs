@@ -124,7 +124,7 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let lit = scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
