@@ -53,14 +53,12 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: maps, and trees where rays are sent.
     fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
-        match &self.traced {
-            Some(trees) => trees.binds(),
-            None => {
-                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
-            }
-        }
+        let mut binds =
+            vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))];
+        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds
     }
 }
 

@@ -5,12 +5,36 @@ use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 
-use super::GpuScene;
+use super::{GpuScene, scene_data::WorldLight, shared};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, upload::Uploader},
     scene::Scene,
 };
+
+/// Which lights find their shadows by rays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreesFor {
+    /// None does.
+    None,
+    /// Those with a size.
+    Sized,
+    /// All do.
+    All,
+}
+
+impl TreesFor {
+    /// Whether these lights need trees.
+    #[must_use]
+    pub fn wanted(self, lights: &[WorldLight]) -> bool {
+        let sized = |light: &WorldLight| {
+            let kind = light.shader.kind & shared::LIGHT_KIND_BITS;
+            let pointlike = kind == shared::LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
+            light.shader.kind & shared::LIGHT_SHADOW != 0 && !pointlike
+        };
+        self == Self::All || self == Self::Sized && lights.iter().any(sized)
+    }
+}
 
 /// The trees over all that casts shadows.
 pub struct SceneTrees {
