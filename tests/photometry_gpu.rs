@@ -18,7 +18,7 @@ use sunny16::{
     passes::View,
     photometry::{Candela, Lux},
     scene::{
-        LightKind, Material, Scene,
+        Material, Scene,
         build::{SceneBuilder, dielectric, facing},
         procedural::shapes,
         write_glb::write_glb,
@@ -282,7 +282,7 @@ fn card_through_the_program(base: f32, view_degrees: f64) -> (f64, f64, f64) {
         builder.camera("camera", DVec3::new(0.0, cos, sin) * 3.0, DVec3::ZERO, 0.05, None);
     });
     scene.name = "card".into();
-    assert!(matches!(scene.lights[0].kind, LightKind::Directional { .. }));
+    assert!(scene.lights[0].is_directional());
     std::fs::write(dir.path().join("card.glb"), write_glb(&scene).unwrap()).unwrap();
     let render = |output: &str, more: &[&str]| {
         let mut args = vec!["render", "card.glb", "-o", output, "--size", "33x33", "--aov", "direct_diffuse"];

@@ -6,11 +6,12 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
-#include "lib/lights.glsl"
 #include "lib/surface.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
+
+#include "lib/direct.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -38,12 +39,11 @@ void main() {
     if ((flags & MATERIAL_UNLIT) != 0u) {
         emission = base.rgb;
     } else {
-        vec3 d, r, l;
+        vec3 d, r;
         for (uint i = 0u; i < frame.light_count; ++i) {
-            vec3 e = light_illuminance(lights[i], i < frame.directional_count, s.position, l);
-            evaluate_brdf(s, l, d, r);
-            diffuse += e * d;
-            specular += e * r;
+            direct_light(lights[i], s, d, r);
+            diffuse += d;
+            specular += r;
         }
     }
     diffuse *= frame.pre_exposure * opacity;

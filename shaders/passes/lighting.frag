@@ -5,7 +5,6 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
-#include "lib/lights.glsl"
 #include "lib/clusters.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -15,6 +14,8 @@ layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[
 layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+
+#include "lib/direct.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -30,12 +31,11 @@ void main() {
     vec3 specular = vec3(0.0);
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
-        vec3 d, r, l;
+        vec3 d, r;
         for (uint i = 0u; i < frame.directional_count; ++i) {
-            vec3 e = light_illuminance(lights[i], true, s.position, l);
-            evaluate_brdf(s, l, d, r);
-            diffuse += e * d;
-            specular += e * r;
+            direct_light(lights[i], s, d, r);
+            diffuse += d;
+            specular += r;
         }
         uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
         uint slice = min(tile_slices[tile] - depth_slice(depth), SLICES - 1u);
@@ -44,10 +44,9 @@ void main() {
         uint count = all ? frame.light_count - frame.directional_count : list.y;
         for (uint i = 0u; i < count; ++i) {
             uint lamp = all ? frame.directional_count + i : entries[list.x + i];
-            vec3 e = light_illuminance(lights[lamp], false, s.position, l);
-            evaluate_brdf(s, l, d, r);
-            diffuse += e * d;
-            specular += e * r;
+            direct_light(lights[lamp], s, d, r);
+            diffuse += d;
+            specular += r;
         }
     }
     diffuse *= frame.pre_exposure;

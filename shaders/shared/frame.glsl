@@ -23,11 +23,28 @@ struct FrameConstants {
 struct Light {
     vec3 position;             // relative to the camera
     float inverse_range2;      // 1/range^2 of the file's windowing, 0 for none
-    vec3 intensity;            // candela by channel; lux for directional lights
+    vec3 intensity;            // by channel: candela of points and spots, lux of directional lights, nits of surfaces
     float spot_scale;          // glTF cone: clamp(cos * scale + offset)^2; 0 and 1 for point lights
     vec3 direction;            // unit, where the light shines to
     float spot_offset;
+    vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
+    float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad)
+    float half_height;         // half a rectangle's height, half a tube's straight part (m)
+    uint kind;                 // LIGHT_ kind and flag bits
+    uint profile;              // number of its measured distribution, or NONE
+    uint shadow;               // number of its shadow map, or NONE
 };
+
+const uint LIGHT_KIND_BITS = 0xffu;
+const uint LIGHT_POINT = 0u;
+const uint LIGHT_DIRECTIONAL = 1u;
+const uint LIGHT_SPHERE = 2u;
+const uint LIGHT_DISK = 3u;
+const uint LIGHT_RECTANGLE = 4u;
+const uint LIGHT_TUBE = 5u;
+const uint LIGHT_TWO_SIDED = 0x100u;
+const uint LIGHT_SHADOW = 0x200u;
+const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its
 // parent, and `skip` is the next node outside of this one.

@@ -121,7 +121,12 @@ impl CliError {
         match self {
             Self::Internal(_) => 1,
             Self::Usage(_)
-            | Self::Look(LookError::UnknownPath { .. } | LookError::BadValue { .. } | LookError::Exposure(_)) => 2,
+            | Self::Look(
+                LookError::UnknownPath { .. }
+                | LookError::BadValue { .. }
+                | LookError::Light { .. }
+                | LookError::Exposure(_),
+            ) => 2,
             Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {

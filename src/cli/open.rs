@@ -10,8 +10,11 @@ use crate::{
     camera::Exposure,
     frame::{Aov, LightListSettings, Picture, Renderer, Settings},
     passes::{GpuScene, View},
-    photometry::{Ev100, Lux, Nit, color},
-    scene::{self, LightKind, NoteKind, Projection, Scene, gltf, look::Look, procedural},
+    photometry::{
+        Ev100, Lux, Nit, color,
+        lights::{Emitter, LightStrength, PhysicalLight},
+    },
+    scene::{self, NoteKind, Projection, Scene, gltf, look::Look, procedural},
 };
 
 /// Options of every command that looks at a scene through a camera.
@@ -126,12 +129,8 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
 }
 
 fn add_default_sun(scene: &mut Scene, camera: DMat4) {
-    let light = scene::Light {
-        name: "default sun".into(),
-        color: glam::Vec3::ONE,
-        kind: LightKind::Directional { illuminance: DEFAULT_SUN },
-        range: None,
-    };
+    let Ok(source) = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(DEFAULT_SUN)) else { return };
+    let light = scene::Light::new("default sun", source);
     // From over the photographer's left shoulder.
     let turn = DMat4::from_rotation_y(-0.3) * DMat4::from_rotation_x(-0.4);
     let node = scene::Node {
@@ -162,7 +161,7 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
             Some((camera.name.as_str(), placed.node.name.as_str(), placed.world, camera.projection))
         })
         .collect();
-    let wanted = args.camera.as_deref().or(look.camera.as_deref());
+    let wanted = args.camera.as_deref().or(look.camera.name.as_deref());
     let found = match wanted {
         Some(name) => Some(find_camera(&cameras, name).ok_or_else(|| {
             let names: Vec<String> = cameras
@@ -226,10 +225,10 @@ impl Opened {
         let default = LightListSettings::default();
         Settings {
             exposure,
-            tone_mapper: self.look.tone_mapper.unwrap_or_default(),
+            tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
             light_lists: LightListSettings {
-                enabled: self.look.light_lists.unwrap_or(default.enabled),
-                cull_bound: self.look.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
+                enabled: self.look.passes.light_lists.unwrap_or(default.enabled),
+                cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
             },
             aovs,
         }
@@ -293,7 +292,7 @@ pub fn exposure(
     if let Some(exposure) = by_dials {
         return Ok((exposure, read));
     }
-    let compensation = opened.look.compensation.unwrap_or(0.0);
+    let compensation = opened.look.camera.compensation.unwrap_or(0.0);
     let exposure = read.unwrap_or_default().compensated(compensation).map_err(crate::scene::look::LookError::from)?;
     Ok((exposure, read))
 }

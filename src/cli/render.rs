@@ -179,7 +179,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         picture.width,
         picture.height,
         opened.camera_name,
-        if opened.look.has_dials() { "its dials" } else { "metered: the look names no dials" },
+        if opened.look.camera.has_dials() { "its dials" } else { "metered: the look names no dials" },
         gpu.info().name,
     );
     let (draws, instances, culled) = picture.drawn;
@@ -205,7 +205,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         println!("texture '{}' is missing or broken and shows the error pattern", note.name);
     }
     match meter {
-        Some(meter) if opened.look.has_dials() => {
+        Some(meter) if opened.look.camera.has_dials() => {
             let metered = meter.ev100().get();
             // A camera set for more light than there is makes a dark picture.
             let off = metered - camera;

@@ -15,6 +15,8 @@ use super::shared::LightNode;
 pub struct Lamp {
     /// In the world (m).
     pub position: DVec3,
+    /// How far it reaches from there (m): 0 for points.
+    pub radius: f64,
     /// Candela by channel, in the direction where it is strongest.
     pub intensity: Vec3,
 }
@@ -75,7 +77,8 @@ fn greatest(lamp: &Lamp) -> f64 {
 }
 
 fn summary(lamps: &[Lamp], order: &[usize], center: DVec3) -> Node {
-    let radius = order.iter().map(|&lamp| lamps[lamp].position.distance(center)).fold(0.0, f64::max);
+    let radius =
+        order.iter().map(|&lamp| lamps[lamp].position.distance(center) + lamps[lamp].radius).fold(0.0, f64::max);
     let strongest = order.iter().map(|&lamp| greatest(&lamps[lamp])).fold(0.0, f64::max);
     Node {
         center,
@@ -198,6 +201,7 @@ mod tests {
         (0..count)
             .map(|_| Lamp {
                 position: DVec3::new(next() * 40.0, next() * 5.0, next() * 30.0),
+                radius: 0.0,
                 intensity: Vec3::splat(0.1 + next() as f32 * 3.0),
             })
             .collect()
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn all_lamps_at_one_place_do_not_break_the_tree() {
-        let lamps = vec![Lamp { position: DVec3::ONE, intensity: Vec3::ONE }; 1000];
+        let lamps = vec![Lamp { position: DVec3::ONE, radius: 0.0, intensity: Vec3::ONE }; 1000];
         let nodes = build(&lamps, 0);
         assert_eq!(nodes.len(), 1999);
         assert!(nodes[0].shader.radius < 1e-6);
@@ -233,7 +237,7 @@ mod tests {
     #[test]
     fn faint_far_and_dark_lamps_are_counted() {
         for (candela, extent) in [(1.0, 600_000.0), (100.0, 5_000_000.0), (0.0, 10.0), (1e-30, 10.0)] {
-            let lamps = [Lamp { position: DVec3::new(0.0, 1.0, 0.0), intensity: Vec3::splat(candela) }];
+            let lamps = [Lamp { position: DVec3::new(0.0, 1.0, 0.0), radius: 0.0, intensity: Vec3::splat(candela) }];
             let table = loss_table(&build(&lamps, 0), DVec3::splat(-extent), DVec3::splat(extent));
             for (step, &bound) in table.iter().enumerate() {
                 // Somewhere in the box the lamp gives just less than the threshold.

@@ -10,7 +10,11 @@ use crate::{
         Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
         pipeline::SamplerInfo, upload::Uploader, vk,
     },
-    scene::{self, AlphaMode, LightKind, Scene, TextureRef, Wrap},
+    photometry::{
+        Candela, Nit,
+        lights::{Emitter, Sides},
+    },
+    scene::{self, AlphaMode, Scene, TextureRef, Wrap},
 };
 
 /// A vertex as the pipelines read it.
@@ -112,6 +116,10 @@ pub struct WorldLight {
     pub shader: shared::Light,
     /// From infinitely far.
     pub directional: bool,
+    /// How far it reaches from its position (m).
+    pub radius: f64,
+    /// Candela by channel in the strongest direction.
+    pub candela: Vec3,
 }
 
 /// A scene on the device.
@@ -138,7 +146,7 @@ fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::Node> {
     let lamps: Vec<light_tree::Lamp> = lights
         .iter()
         .filter(|light| !light.directional)
-        .map(|light| light_tree::Lamp { position: light.position, intensity: light.shader.intensity })
+        .map(|light| light_tree::Lamp { position: light.position, radius: light.radius, intensity: light.candela })
         .collect();
     light_tree::build(&lamps, first)
 }
@@ -281,43 +289,71 @@ fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
 /// The strongest light (cd or lx) that shaders are given.
 const STRONGEST: f32 = 1e30;
 
-/// Every light that is shown, as the shader sees it (KHR_lights_punctual): directional ones first.
+/// Every light that is shown, as the shader sees it: directional ones first.
 #[must_use]
 pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
     let mut lights: Vec<WorldLight> = Vec::new();
     for placed in scene.walk() {
         let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
-        let direction = (-placed.world.z_axis.truncate()).normalize_or(DVec3::NEG_Z).as_vec3();
-        let position = placed.world.w_axis.truncate();
-        let (strength, directional, scale, offset) = match light.kind {
-            LightKind::Directional { illuminance } => (illuminance.get(), true, 0.0, 1.0),
-            LightKind::Point { intensity } => (intensity.get(), false, 0.0, 1.0),
-            LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
-                // KHR_lights_punctual: lightAngleScale and lightAngleOffset. The extension's sample code widens hard
-                // edges to 0.001 in cosine, which would add 9 % of flux to a cone of 10 degrees.
-                let (inner, outer) = (f64::from(inner_half_angle).cos(), f64::from(outer_half_angle).cos());
-                let scale = 1.0 / (inner - outer).max(1e-6);
-                (intensity.get(), false, scale, -outer * scale)
-            }
-        };
-        lights.push(WorldLight {
-            position,
-            direction,
-            directional,
-            shader: shared::Light {
-                position: Vec3::ZERO,
-                inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
-                // A product beyond the range of floats would make NaN of darkness.
-                intensity: (light.color * strength as f32).min(Vec3::splat(STRONGEST)),
-                spot_scale: scale as f32,
-                direction,
-                spot_offset: offset as f32,
-            },
-        });
+        lights.push(world_light(light, &placed.world));
     }
     // Stable: the file's order among equals.
     lights.sort_by_key(|light| !light.directional);
     lights
+}
+
+fn world_light(light: &scene::Light, world: &DMat4) -> WorldLight {
+    let (emitter, source) = (light.emitter(), light.source);
+    let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
+    // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes square.
+    let across = world.x_axis.truncate();
+    let right = (across - direction * across.dot(direction)).normalize_or(direction.any_orthonormal_vector());
+    let candela = source.candela().map_or(0.0, Candela::get);
+    let nits = source.nits().map_or(0.0, Nit::get);
+    let two = |sides| if sides == Sides::Two { shared::LIGHT_TWO_SIDED } else { 0 };
+    let (kind, strength, half_width, half_height) = match emitter {
+        Emitter::Point | Emitter::Spot { .. } => (shared::LIGHT_POINT, candela, 0.0, 0.0),
+        Emitter::Sun { angular_radius } => (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get(), angular_radius, 0.0),
+        Emitter::Sphere { radius } => (shared::LIGHT_SPHERE, nits, radius, radius),
+        Emitter::Disk { radius, sides } => (shared::LIGHT_DISK | two(sides), nits, radius, radius),
+        Emitter::Rectangle { width, height, sides } => {
+            (shared::LIGHT_RECTANGLE | two(sides), nits, width / 2.0, height / 2.0)
+        }
+        Emitter::Tube { radius, length } => (shared::LIGHT_TUBE, nits, radius, length / 2.0),
+    };
+    let (scale, offset) = match emitter {
+        Emitter::Spot { cone, .. } => {
+            // KHR_lights_punctual: lightAngleScale and lightAngleOffset. The extension's sample code widens hard
+            // edges to 0.001 in cosine, which would add 9 % of flux to a cone of 10 degrees.
+            let (inner, outer) = (cone.inner().cos(), cone.outer().cos());
+            let scale = 1.0 / (inner - outer).max(1e-6);
+            (scale, -outer * scale)
+        }
+        _ => (0.0, 1.0),
+    };
+    // A product beyond the range of floats would make NaN of darkness.
+    let times_color = |strength: f64| (light.color * strength as f32).min(Vec3::splat(STRONGEST));
+    WorldLight {
+        position: world.w_axis.truncate(),
+        direction: direction.as_vec3(),
+        directional: light.is_directional(),
+        radius: emitter.bounding_radius(),
+        candela: times_color(candela),
+        shader: shared::Light {
+            position: Vec3::ZERO,
+            inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
+            intensity: times_color(strength),
+            spot_scale: scale as f32,
+            direction: direction.as_vec3(),
+            spot_offset: offset as f32,
+            right: right.as_vec3(),
+            half_width: half_width as f32,
+            half_height: half_height as f32,
+            kind: kind | if light.shadow { shared::LIGHT_SHADOW } else { 0 },
+            profile: shared::NONE,
+            shadow: shared::NONE,
+        },
+    }
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.

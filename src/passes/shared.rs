@@ -55,13 +55,13 @@ shader_struct! {
 }
 
 shader_struct! {
-    /// A punctual light.
+    /// A light source.
     pub struct Light {
         /// Relative to the camera.
         pub position: Vec3,
         /// 1/range^2 of the file's windowing, 0 for none.
         pub inverse_range2: f32,
-        /// Candela by channel; lux for directional lights.
+        /// By channel: candela in the strongest direction of a point or spot; lux of a directional light; nits of a surface.
         pub intensity: Vec3,
         /// The cone's scale (0 for point lights).
         pub spot_scale: f32,
@@ -69,6 +69,18 @@ shader_struct! {
         pub direction: Vec3,
         /// The cone's offset (1 for point lights).
         pub spot_offset: f32,
+        /// Unit, local +X: along a rectangle's width and a tube's length.
+        pub right: Vec3,
+        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad).
+        pub half_width: f32,
+        /// Half a rectangle's height, half a tube's straight part (m).
+        pub half_height: f32,
+        /// A `LIGHT_` kind with its flag bits.
+        pub kind: u32,
+        /// Number of its measured distribution, or `NONE`.
+        pub profile: u32,
+        /// Number of its shadow map, or `NONE`.
+        pub shadow: u32,
     }
 }
 
@@ -117,6 +129,27 @@ shader_struct! {
 /// All structs that the shaders share, for the layout test.
 pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 5] =
     [FrameConstants::LAYOUT, LightNode::LAYOUT, Light::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+
+/// Bits of `Light::kind` that tell the kind.
+pub const LIGHT_KIND_BITS: u32 = 0xff;
+/// A point or spot.
+pub const LIGHT_POINT: u32 = 0;
+/// The sun, or parallel light.
+pub const LIGHT_DIRECTIONAL: u32 = 1;
+/// A sphere.
+pub const LIGHT_SPHERE: u32 = 2;
+/// A disk.
+pub const LIGHT_DISK: u32 = 3;
+/// A rectangle.
+pub const LIGHT_RECTANGLE: u32 = 4;
+/// A tube with round ends.
+pub const LIGHT_TUBE: u32 = 5;
+/// Both faces shine.
+pub const LIGHT_TWO_SIDED: u32 = 0x100;
+/// What stands in its way casts shadows.
+pub const LIGHT_SHADOW: u32 = 0x200;
+/// No profile, no shadow map.
+pub const NONE: u32 = u32::MAX;
 
 /// The material is alpha-tested.
 pub const MATERIAL_MASK: u32 = 1;

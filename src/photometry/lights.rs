@@ -55,8 +55,8 @@ pub enum LightError {
         /// The outer half angle.
         outer: f64,
     },
-    /// The sun's angular radius is not above 0 and at most a quarter turn.
-    #[error("the sun's angular radius is {0} rad; it must lie above 0 and at most at pi/2")]
+    /// The sun's angular radius is not a number from 0 to a quarter turn.
+    #[error("the sun's angular radius is {0} rad; it must lie between 0 and pi/2")]
     AngularRadius(f64),
     /// The emitter cannot be given in this unit.
     #[error("a {emitter} cannot be given in {unit}; use {remedy}")]
@@ -301,9 +301,9 @@ pub enum Emitter {
         /// Length (m) of the straight part.
         length: f64,
     },
-    /// A disk of light infinitely far away.
+    /// A disk of light infinitely far away, or parallel light.
     Sun {
-        /// Half of the angle (rad) under which it is seen; above 0, at most pi/2.
+        /// Half of the angle (rad) under which it is seen, at most pi/2; 0 for parallel light, which has no luminance.
         angular_radius: f64,
     },
 }
@@ -311,6 +311,9 @@ pub enum Emitter {
 impl Emitter {
     /// The real sun.
     pub const SUN: Self = Self::Sun { angular_radius: SUN_ANGULAR_RADIUS };
+
+    /// Parallel light, as KHR_lights_punctual has it.
+    pub const PARALLEL: Self = Self::Sun { angular_radius: 0.0 };
 
     /// The emitter's name as it is shown to people.
     #[must_use]
@@ -322,6 +325,7 @@ impl Emitter {
             Self::Disk { .. } => "disk light",
             Self::Rectangle { .. } => "rectangle light",
             Self::Tube { .. } => "tube light",
+            Self::Sun { angular_radius: 0.0 } => "directional light",
             Self::Sun { .. } => "sun",
         }
     }
@@ -350,7 +354,7 @@ impl Emitter {
                 length("length", straight)?;
             }
             Self::Sun { angular_radius } => {
-                if !(LENGTH_LIMITS[0]..=FRAC_PI_2).contains(&angular_radius) {
+                if angular_radius != 0.0 && !(LENGTH_LIMITS[0]..=FRAC_PI_2).contains(&angular_radius) {
                     return Err(LightError::AngularRadius(angular_radius));
                 }
             }
@@ -437,6 +441,17 @@ impl Emitter {
         }
     }
 
+    /// How far the emitter reaches from its centre (m): the radius of the least sphere around it; 0 for points and the sun.
+    #[must_use]
+    pub fn bounding_radius(self) -> f64 {
+        match self {
+            Self::Point | Self::Spot { .. } | Self::Sun { .. } => 0.0,
+            Self::Sphere { radius } | Self::Disk { radius, .. } => radius,
+            Self::Rectangle { width, height, .. } => width.hypot(height) / 2.0,
+            Self::Tube { radius, length } => length / 2.0 + radius,
+        }
+    }
+
     /// The floor of distance (m) for inverse-square falloff from the centre: the source's own radius, or half of a
     /// flat emitter's smaller side; `MIN_SOURCE_RADIUS` for points. None for the sun.
     #[must_use]
@@ -467,6 +482,9 @@ impl PhysicalLight {
         let (emitter, authored) = (emitter.checked()?, strength.checked()?);
         let refuse = |remedy| Err(LightError::Unit { emitter: emitter.name(), unit: authored.unit(), remedy });
         match (emitter, authored) {
+            (Emitter::Sun { angular_radius: 0.0 }, LightStrength::Nits(_) | LightStrength::Ev(_)) => {
+                refuse("lux, or give it a size")
+            }
             (Emitter::Sun { .. }, LightStrength::Lumens(_) | LightStrength::Candela(_)) => refuse("lux, nits or EV"),
             (Emitter::Point | Emitter::Spot { .. }, LightStrength::Nits(_) | LightStrength::Ev(_)) => {
                 refuse("lumens or candela, or give it a size as a sphere or disk")
@@ -520,11 +538,12 @@ impl PhysicalLight {
         }
     }
 
-    /// The luminance of its surface; none for points, which have no surface.
+    /// The luminance of its surface; none for points and parallel light, which have no surface.
     #[must_use]
     pub fn nits(self) -> Option<Nit> {
         match (self.authored, self.emitter.projected_solid_angle()) {
             (LightStrength::Nits(_) | LightStrength::Ev(_), _) => self.authored_luminance(),
+            (LightStrength::Lux(_), Some(Steradian(0.0))) => None,
             (LightStrength::Lux(lux), Some(angle)) => Some(Nit(lux.0 / angle.0)),
             _ => Some(Nit(self.candela()?.0 / self.emitter.projected_area()?)),
         }

@@ -5,10 +5,14 @@ use std::{f64::consts::PI, sync::Arc};
 use glam::{DMat4, DVec3, Vec3};
 
 use crate::{
-    photometry::{Candela, Kelvin, Lumen, Lux, color::kelvin_to_rgb, lights::Cone},
+    photometry::{
+        Candela, Kelvin, Lumen, Lux,
+        color::kelvin_to_rgb,
+        lights::{Cone, Emitter, LightError, LightStrength, PhysicalLight, SpotFlux},
+    },
     scene::{
-        AlphaMode, Camera, Image, Light, LightKind, Material, Mesh, Node, Primitive, Projection, Sampler, Scene,
-        Texture, TextureRef, procedural::textures::Picture,
+        AlphaMode, Camera, Image, Light, Material, Mesh, Node, Primitive, Projection, Sampler, Scene, Texture,
+        TextureRef, procedural::textures::Picture,
     },
 };
 
@@ -46,7 +50,7 @@ handle!(
 );
 
 /// Which invariant of the scene model is broken, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SceneError {
     /// An index points past the end of its list.
     #[error("{place}: index {index} is out of range, there are {count}")]
@@ -70,6 +74,14 @@ pub enum SceneError {
     /// A normal or tangent does not have unit length.
     #[error("{0}: a direction does not have unit length")]
     Direction(String),
+    /// A light that is not possible.
+    #[error("light '{name}': {error}")]
+    Light {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: LightError,
+    },
 }
 
 /// The intensity of a lamp that gives `flux` evenly in all directions: over 4 pi sr.
@@ -119,13 +131,15 @@ pub fn facing(position: DVec3, target: DVec3) -> DMat4 {
 #[derive(Clone, Debug, Default)]
 pub struct SceneBuilder {
     scene: Scene,
+    /// The first light that was not possible.
+    refused: Option<SceneError>,
 }
 
 impl SceneBuilder {
     /// An empty scene.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { scene: Scene { name: name.to_owned(), ..Scene::default() } }
+        Self { scene: Scene { name: name.to_owned(), ..Scene::default() }, refused: None }
     }
 
     /// Adds a material.
@@ -200,8 +214,16 @@ impl SceneBuilder {
         node
     }
 
-    fn light(&mut self, name: &str, color: Vec3, kind: LightKind, pose: DMat4) -> NodeId {
-        self.scene.lights.push(Light { name: name.to_owned(), color, kind, range: None });
+    /// Adds a light at `pose` (see `facing`); what cannot shine (`PhysicalLight::new` refuses it) is left to `build` to
+    /// report.
+    pub fn light(&mut self, name: &str, emitter: Emitter, strength: LightStrength, color: Vec3, pose: DMat4) -> NodeId {
+        match PhysicalLight::new(emitter, strength) {
+            Ok(source) => self.scene.lights.push(Light { color, ..Light::new(name, source) }),
+            Err(error) => {
+                self.refused.get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
+                return self.add_node(name, pose);
+            }
+        }
         let node = self.add_node(name, pose);
         self.scene.nodes[node.0].light = Some(self.scene.lights.len() - 1);
         node
@@ -214,7 +236,8 @@ impl SceneBuilder {
 
     /// A point lamp of an intensity.
     pub fn point_light_candela(&mut self, name: &str, intensity: Candela, color: Vec3, position: DVec3) -> NodeId {
-        self.light(name, color, LightKind::Point { intensity }, DMat4::from_translation(position))
+        let pose = DMat4::from_translation(position);
+        self.light(name, Emitter::Point, LightStrength::Candela(intensity), color, pose)
     }
 
     /// A spot lamp of a flux at `pose` (see `facing`) with the half angles (inner, outer) in rad.
@@ -227,17 +250,21 @@ impl SceneBuilder {
         pose: DMat4,
     ) -> NodeId {
         let (inner, outer) = half_angles;
-        let kind = LightKind::Spot {
-            intensity: spot_intensity(flux, inner, outer),
-            inner_half_angle: inner as f32,
-            outer_half_angle: outer as f32,
+        let cone = match Cone::new(inner, outer) {
+            Ok(cone) => cone,
+            Err(error) => {
+                self.refused.get_or_insert_with(|| SceneError::Light { name: name.to_owned(), error });
+                return self.add_node(name, pose);
+            }
         };
-        self.light(name, color, kind, pose)
+        let emitter = Emitter::Spot { cone, flux: SpotFlux::Exact };
+        self.light(name, emitter, LightStrength::Lumens(flux), color, pose)
     }
 
     /// Parallel light that goes along `direction` and gives `illuminance` on a surface that faces it.
     pub fn sun(&mut self, name: &str, illuminance: Lux, color: Vec3, direction: DVec3) -> NodeId {
-        self.light(name, color, LightKind::Directional { illuminance }, facing(DVec3::ZERO, direction))
+        let pose = facing(DVec3::ZERO, direction);
+        self.light(name, Emitter::PARALLEL, LightStrength::Lux(illuminance), color, pose)
     }
 
     /// A perspective camera; the field of view is vertical, in rad.
@@ -261,6 +288,9 @@ impl SceneBuilder {
     /// # Errors
     /// The first broken invariant of the scene model.
     pub fn build(self) -> Result<Scene, SceneError> {
+        if let Some(error) = self.refused {
+            return Err(error);
+        }
         check(&self.scene)?;
         Ok(self.scene)
     }
@@ -296,15 +326,8 @@ pub fn check(scene: &Scene) -> Result<(), SceneError> {
         }
     }
     for (index, light) in scene.lights.iter().enumerate() {
-        let kind = match light.kind {
-            LightKind::Directional { illuminance } => not_negative(illuminance.get()),
-            LightKind::Point { intensity } => not_negative(intensity.get()),
-            LightKind::Spot { intensity, inner_half_angle: inner, outer_half_angle: outer } => {
-                not_negative(intensity.get()) && (0.0..outer).contains(&inner) && outer <= std::f32::consts::FRAC_PI_2
-            }
-        };
         let range = light.range.is_none_or(|range| range.is_finite() && range > 0.0);
-        require(kind && range && light.color.is_finite(), || format!("light {index}"))?;
+        require(range && light.color.is_finite(), || format!("light {index}"))?;
     }
     for (index, camera) in scene.cameras.iter().enumerate() {
         let sound = match camera.projection {
@@ -399,10 +422,6 @@ fn check_material(scene: &Scene, material: &Material, place: impl Fn() -> String
         && material.emission.min_element() >= 0.0
         && !matches!(material.alpha, AlphaMode::Mask { cutoff } if !cutoff.is_finite() || cutoff < 0.0);
     require(sound, &place)
-}
-
-fn not_negative(number: f64) -> bool {
-    number.is_finite() && number >= 0.0
 }
 
 fn require(sound: bool, place: impl Fn() -> String) -> Result<(), SceneError> {

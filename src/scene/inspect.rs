@@ -1,15 +1,15 @@
 //! A scene in words: what was read, and its lights in every unit.
 
-use std::{
-    f64::consts::{PI, TAU},
-    fmt::Write as _,
-};
+use std::{f64::consts::PI, fmt::Write as _};
 
 use glam::Vec3;
 
-use crate::photometry::lights::Cone;
+use crate::photometry::{
+    Nit,
+    lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
+};
 
-use super::{AlphaMode, Light, LightKind, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
+use super::{AlphaMode, Light, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
 
 /// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
 const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
@@ -35,11 +35,6 @@ fn digits(x: f64) -> String {
         let text = format!("{x:.4}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
-}
-
-/// The solid angle that, at the intensity on the axis, gives all the flux of a spot light.
-fn spot_solid_angle(inner_half_angle: f64, outer_half_angle: f64) -> f64 {
-    Cone::new(inner_half_angle, outer_half_angle).map_or(0.0, |cone| cone.flux_per_candela().get())
 }
 
 fn named(kind: &str, index: usize, name: &str) -> String {
@@ -291,62 +286,89 @@ fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
         1 => "shown once".to_owned(),
         _ => format!("shown {uses} times"),
     };
-    match light.kind {
-        LightKind::Point { intensity } => {
-            let cd = intensity.get() * weight;
-            text.line(1, format!("{name}: point, {shown}"));
-            text.line(2, format!("{} cd in every direction", digits(cd)));
-            text.line(2, format!("{} lm in all (4 pi I)", digits(2.0 * TAU * cd)));
-            text.line(2, format!("{} lx at 1 m", digits(cd)));
+    let source = light.source;
+    let emitter = source.emitter();
+    text.line(1, format!("{name}: {}, {shown}{}", shape(emitter), if light.shadow { "" } else { ", without shadow" }));
+    text.line(2, format!("{} as its author wrote it", source.authored()));
+    if let Some(candela) = source.candela() {
+        let cd = candela.get() * weight;
+        let place = match emitter {
+            Emitter::Point | Emitter::Sphere { .. } => "in every direction",
+            Emitter::Tube { .. } => "across",
+            _ => "on the axis",
+        };
+        text.line(2, format!("{} cd {place}, {} lx at 1 m there", digits(cd), digits(source.lux(1.0).get() * weight)));
+        let lumens = source.lumens().map_or(0.0, |lumens| lumens.get()) * weight;
+        text.line(2, format!("{} lm in all", digits(lumens)));
+        if let Emitter::Spot { cone, flux } = emitter {
+            for (convention, angle) in [
+                (SpotFlux::Exact, cone.flux_per_candela().get()),
+                (SpotFlux::PhiOverPi, PI),
+                (SpotFlux::ApexCone, cone.solid_angle().get()),
+            ] {
+                let what = match convention {
+                    SpotFlux::Exact => "by the falloff integrated",
+                    SpotFlux::PhiOverPi => "by pi I (Phi/pi convention)",
+                    SpotFlux::ApexCone => "by the solid angle of the outer cone (apex-cone convention)",
+                };
+                if convention != flux {
+                    text.line(2, format!("{} lm {what}", digits(cd * angle)));
+                }
+            }
         }
-        LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
-            let cd = intensity.get() * weight;
-            let (inner, outer) = (f64::from(inner_half_angle), f64::from(outer_half_angle));
-            let lm = cd * spot_solid_angle(inner, outer);
-            text.line(
-                1,
-                format!(
-                    "{name}: spot, half angles {} to {} degrees, {shown}",
-                    digits(inner.to_degrees()),
-                    digits(outer.to_degrees())
-                ),
-            );
-            text.line(2, format!("{} cd on the axis, {} lx at 1 m there", digits(cd), digits(cd)));
-            text.line(2, format!("{} lm in all (the falloff of glTF integrated)", digits(lm)));
-            let apex = TAU * (1.0 - outer.cos());
-            text.line(2, format!("as others state it: {} lm by pi I (Phi/pi convention)", digits(PI * cd)));
-            text.line(
-                2,
-                format!("and {} lm by the solid angle of the outer cone (apex-cone convention)", digits(apex * cd)),
-            );
+    } else {
+        text.line(2, format!("{} lx on a surface that faces it", digits(source.lux(1.0).get() * weight)));
+    }
+    match (source.nits(), emitter) {
+        (Some(nits), _) if emitter.area().is_some() || light.is_directional() => {
+            let ev = luminance_to_ev100(Nit(nits.get() * weight)).map_or_else(String::new, |ev| format!(", {ev}"));
+            text.line(2, format!("{} nit{ev}", digits(nits.get() * weight)));
         }
-        LightKind::Directional { illuminance } => {
-            let lx = illuminance.get() * weight;
-            text.line(1, format!("{name}: directional, {shown}"));
-            text.line(2, format!("{} lx on a surface that faces it", digits(lx)));
-            text.line(
-                2,
-                format!("{} nit as a sun of 0.2666 degrees half angle (6.8018e-5 sr)", digits(lx / SUN_SOLID_ANGLE)),
-            );
+        (_, Emitter::Sun { .. }) => {
+            let nits = source.lux(1.0).get() * weight / SUN_SOLID_ANGLE;
+            text.line(2, format!("{} nit as a sun of 0.2666 degrees half angle (6.8018e-5 sr)", digits(nits)));
         }
+        _ => {}
+    }
+    if let Some(profile) = &light.profile {
+        let (peak, lumens) = (profile.peak().get(), profile.lumens().get());
+        text.line(2, format!("IES profile: {} cd at most, {} lm", digits(peak), digits(lumens)));
     }
     if let Some(range) = light.range {
         text.line(2, format!("ends at {} m", digits(f64::from(range))));
     }
     if light.color != Vec3::ONE {
-        let (bare, unit) = match light.kind {
-            LightKind::Directional { illuminance } => (illuminance.get(), "lx"),
-            LightKind::Point { intensity } | LightKind::Spot { intensity, .. } => (intensity.get(), "cd"),
-        };
         text.line(
             2,
             format!(
-                "colour {} times {} {unit}; the values above weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
+                "colour {}; the derived values weigh it by Y = .2126 R + .7152 G + .0722 B = {}",
                 color(light.color),
-                digits(bare),
                 digits(weight)
             ),
         );
+    }
+}
+
+/// An emitter in words, with its size.
+fn shape(emitter: Emitter) -> String {
+    let faces = |sides| if sides == Sides::Two { ", two-sided" } else { "" };
+    match emitter {
+        Emitter::Point => "point".into(),
+        Emitter::Spot { cone, .. } => format!(
+            "spot, half angles {} to {} degrees",
+            digits(cone.inner().to_degrees()),
+            digits(cone.outer().to_degrees())
+        ),
+        Emitter::Sphere { radius } => format!("sphere of {} m radius", digits(radius)),
+        Emitter::Disk { radius, sides } => format!("disk of {} m radius{}", digits(radius), faces(sides)),
+        Emitter::Rectangle { width, height, sides } => {
+            format!("rectangle of {} x {} m{}", digits(width), digits(height), faces(sides))
+        }
+        Emitter::Tube { radius, length } => format!("tube of {} m length, {} m radius", digits(length), digits(radius)),
+        Emitter::Sun { angular_radius: 0.0 } => "directional".into(),
+        Emitter::Sun { angular_radius } => {
+            format!("sun of {} degrees diameter", digits(2.0 * angular_radius.to_degrees()))
+        }
     }
 }
 
@@ -360,50 +382,39 @@ fn notes(scene: &Scene, text: &mut Text) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::{
-        photometry::{Candela, Lux},
+        photometry::{
+            Candela, Lumen, Lux,
+            lights::{Cone, LightStrength, PhysicalLight},
+        },
         scene::{Material, Note},
     };
 
     #[test]
-    fn the_solid_angle_of_a_spot_is_the_integral_of_its_falloff() {
-        for (inner, outer) in [(0.0f64, 0.8f64), (0.3, 0.5), (1.0, 1.5), (0.0, PI / 2.0)] {
-            let steps = 200_000;
-            let sum: f64 = (0..steps)
-                .map(|i| {
-                    let t = (f64::from(i) + 0.5) / f64::from(steps) * outer;
-                    let fall = ((t.cos() - outer.cos()) / (inner.cos() - outer.cos())).clamp(0.0, 1.0);
-                    fall * fall * t.sin() * TAU * outer / f64::from(steps)
-                })
-                .sum();
-            let closed = spot_solid_angle(inner, outer);
-            assert!((sum - closed).abs() < 1e-6, "{inner} {outer}: {sum} {closed}");
-        }
-    }
-
-    #[test]
     fn the_sun_has_the_solid_angle_of_its_disk() {
-        let exact = TAU * (1.0 - 0.2666f64.to_radians().cos());
+        let exact = 2.0 * PI * (1.0 - 0.2666f64.to_radians().cos());
         assert!((SUN_SOLID_ANGLE / exact - 1.0).abs() < 1e-4, "{exact}");
     }
 
     #[test]
     fn lights_are_told_in_all_units() {
-        let light = |color, kind| Light { name: "l".into(), color, kind, range: None };
+        let light = |color, emitter, strength| Light {
+            color,
+            ..Light::new("l", PhysicalLight::new(emitter, strength).unwrap())
+        };
+        let candela = LightStrength::Candela(Candela(100.0));
+        let cone = Cone::new(0.0, PI / 3.0).unwrap();
+        let red_sun = LightStrength::Lux(Lux(100_000.0));
+        let panel = Emitter::Rectangle { width: 2.0, height: 0.5, sides: Sides::Two };
         let scene = Scene {
             lights: vec![
-                light(Vec3::ONE, LightKind::Point { intensity: Candela(100.0) }),
-                light(
-                    Vec3::ONE,
-                    LightKind::Spot {
-                        intensity: Candela(100.0),
-                        inner_half_angle: 0.0,
-                        outer_half_angle: std::f32::consts::FRAC_PI_3,
-                    },
-                ),
-                light(Vec3::new(1.0, 0.0, 0.0), LightKind::Directional { illuminance: Lux(100_000.0) }),
+                light(Vec3::ONE, Emitter::Point, candela),
+                light(Vec3::ONE, Emitter::Spot { cone, flux: SpotFlux::Exact }, candela),
+                light(Vec3::new(1.0, 0.0, 0.0), Emitter::PARALLEL, red_sun),
+                light(Vec3::ONE, panel, LightStrength::Lumens(Lumen(2000.0))),
             ],
             materials: vec![Material { emission: Vec3::splat(10.0), ..Material::default() }],
             notes: vec![Note { kind: NoteKind::Repaired, place: "/x".into(), message: "m".into() }],
@@ -412,9 +423,12 @@ mod tests {
         let text = report(&scene);
         for wanted in [
             "100 cd in every direction",
-            "1256.6 lm in all (4 pi I)",
+            "1256.6 lm in all",
             // 2 pi / 3 * (1 - cos 60) * 100
-            "104.7198 lm in all (the falloff",
+            "104.7198 lm in all",
+            // 2000 / (pi * 2 * 1 m2)
+            "rectangle of 2 x 0.5 m, two-sided",
+            "318.3099 nit",
             "314.1593 lm by pi I",
             "314.1593 lm by the solid angle of the outer cone",
             "21260.0 lx on a surface",

@@ -8,7 +8,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use crate::photometry::{Candela, Lux};
+use crate::photometry::{
+    ies::IesProfile,
+    lights::{Emitter, PhysicalLight},
+};
 
 /// A whole scene.
 #[derive(Clone, Debug, Default)]
@@ -252,42 +255,49 @@ pub struct Image {
     pub is_error_pattern: bool,
 }
 
-/// A light source (KHR_lights_punctual).
+/// A light source: KHR_lights_punctual's, or one with a shape that a look gives it.
 #[derive(Clone, Debug)]
 pub struct Light {
     /// The author's name, possibly empty.
     pub name: String,
     /// Linear colour, as the file gives it: it multiplies the intensity channel by channel.
     pub color: Vec3,
-    /// Which kind, with its strength.
-    pub kind: LightKind,
+    /// What shines, with the strength that its author wrote. It shines along the node's -Z; a rectangle's width and a
+    /// tube's length lie along +X.
+    pub source: PhysicalLight,
     /// A finite range (m) of the file, honoured as the specification's windowing 1 - (d/range)^4; never
     /// invented.
     pub range: Option<f32>,
+    /// A measured distribution of a point or spot light.
+    pub profile: Option<Arc<IesProfile>>,
+    /// Whether what stands in its way casts shadows.
+    pub shadow: bool,
 }
 
-/// The kinds of light.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LightKind {
-    /// Parallel light from infinitely far along the node's -Z.
-    Directional {
-        /// On a surface that faces it.
-        illuminance: Lux,
-    },
-    /// The same in all directions.
-    Point {
-        /// In every direction.
-        intensity: Candela,
-    },
-    /// A cone along the node's -Z.
-    Spot {
-        /// On the axis.
-        intensity: Candela,
-        /// Half angle (rad) up to which the intensity is full.
-        inner_half_angle: f32,
-        /// Half angle (rad) at which it reaches zero; at most pi/2.
-        outer_half_angle: f32,
-    },
+impl Light {
+    /// A white light without a range that casts shadows.
+    #[must_use]
+    pub fn new(name: &str, source: PhysicalLight) -> Self {
+        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true }
+    }
+
+    /// What shines.
+    #[must_use]
+    pub const fn emitter(&self) -> Emitter {
+        self.source.emitter()
+    }
+
+    /// Whether it shines from infinitely far.
+    #[must_use]
+    pub const fn is_directional(&self) -> bool {
+        matches!(self.emitter(), Emitter::Sun { .. })
+    }
+
+    /// The luminance of its colour: what the strength is multiplied with.
+    #[must_use]
+    pub fn color_luminance(&self) -> f64 {
+        crate::photometry::color::luminance(self.color.as_dvec3())
+    }
 }
 
 /// A camera as the file gives it; the exposure is not part of glTF.

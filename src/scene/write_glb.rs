@@ -6,8 +6,9 @@ use glam::{DMat4, Vec3};
 use image::{ExtendedColorType, ImageEncoder, codecs::png};
 use serde_json::{Map, Value, json};
 
+use crate::photometry::{Candela, lights::Emitter};
 use crate::scene::{
-    AlphaMode, Image, Light, LightKind, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
+    AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
     build::{SceneError, check},
 };
 
@@ -199,6 +200,7 @@ fn camera(camera: &crate::scene::Camera) -> Value {
     Value::Object(value)
 }
 
+/// KHR_lights_punctual has no shapes: an area light becomes a point light of the same intensity.
 fn light(light: &Light) -> Value {
     let mut value = named(&light.name);
     let greatest = light.color.max_element().max(1.0);
@@ -207,16 +209,17 @@ fn light(light: &Light) -> Value {
     if color != Vec3::ONE {
         value.insert("color".into(), numbers(&color.to_array()));
     }
-    let (kind, intensity) = match light.kind {
-        LightKind::Directional { illuminance } => ("directional", illuminance.get()),
-        LightKind::Point { intensity } => ("point", intensity.get()),
-        LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
-            let cone = json!({
-                "innerConeAngle": number(inner_half_angle), "outerConeAngle": number(outer_half_angle),
-            });
-            value.insert("spot".into(), cone);
-            ("spot", intensity.get())
+    let candela = light.source.candela().map_or(0.0, Candela::get);
+    let (kind, intensity) = match light.emitter() {
+        Emitter::Sun { .. } => ("directional", light.source.lux(1.0).get()),
+        Emitter::Spot { cone, .. } => {
+            // The extension asks for inner < outer <= pi/2.
+            let outer = cone.outer().min(std::f64::consts::FRAC_PI_2);
+            let inner = cone.inner().min(outer - 1e-6).max(0.0);
+            value.insert("spot".into(), json!({ "innerConeAngle": inner, "outerConeAngle": outer }));
+            ("spot", candela)
         }
+        _ => ("point", candela),
     };
     value.insert("type".into(), kind.into());
     value.insert("intensity".into(), json!(intensity * scale));
@@ -551,7 +554,7 @@ mod tests {
         let (document, _) = unpack(&write_glb(&scene).unwrap());
         let lights = &document["extensions"]["KHR_lights_punctual"]["lights"];
         let (bulb, before) = (&lights[0], &scene.lights[0]);
-        let LightKind::Point { intensity } = before.kind else { panic!() };
+        let intensity = before.source.candela().unwrap();
         for axis in 0..3 {
             let color = bulb["color"][axis].as_f64().unwrap();
             assert!((0.0..=1.0).contains(&color));

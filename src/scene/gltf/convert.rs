@@ -16,15 +16,15 @@ use super::{
     validate::Forest,
 };
 use crate::{
-    photometry::{Candela, Lux},
-    scene::{
-        AlphaMode, Camera, Light, LightKind, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef,
-        Wrap,
+    photometry::{
+        Candela, Lux,
+        lights::{Cone, Emitter, LightStrength, PhysicalLight, STRENGTH_LIMIT, SpotFlux},
     },
+    scene::{AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap},
 };
 
 /// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
-const SHARP_EDGE: f32 = 1e-3;
+const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
 const fn narrow(x: f64) -> f32 {
@@ -70,18 +70,19 @@ fn lights(root: &Value, report: &mut Report) -> (Vec<Light>, Vec<Option<usize>>)
     let list = extension(root, "KHR_lights_punctual").map(|lights| items(lights, "lights")).unwrap_or_default();
     let (mut out, mut map) = (Vec::new(), Vec::new());
     for (i, light) in list.iter().enumerate() {
-        let intensity = number(light, "intensity").unwrap_or(1.0);
-        let kind = match text(light, "type") {
-            "directional" => LightKind::Directional { illuminance: Lux(intensity) },
-            "point" => LightKind::Point { intensity: Candela(intensity) },
+        let intensity = number(light, "intensity").unwrap_or(1.0).clamp(0.0, STRENGTH_LIMIT);
+        let candela = LightStrength::Candela(Candela(intensity));
+        let source = match text(light, "type") {
+            "directional" => PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(Lux(intensity))),
+            "point" => PhysicalLight::new(Emitter::Point, candela),
             "spot" => {
                 let spot = light.get("spot").unwrap_or(&Value::Null);
                 let outer = number(spot, "outerConeAngle").unwrap_or(std::f64::consts::FRAC_PI_4);
-                let outer = narrow(outer).clamp(1e-6, std::f32::consts::FRAC_PI_2);
-                let inner = narrow(number(spot, "innerConeAngle").unwrap_or(0.0));
+                let outer = outer.clamp(1e-6, std::f64::consts::FRAC_PI_2);
+                let inner = number(spot, "innerConeAngle").unwrap_or(0.0).max(0.0);
                 let inner = if inner < outer { inner } else { (outer - SHARP_EDGE).max(0.0) };
-                let intensity = Candela(intensity);
-                LightKind::Spot { intensity, inner_half_angle: inner, outer_half_angle: outer }
+                Cone::new(inner, outer)
+                    .and_then(|cone| PhysicalLight::new(Emitter::Spot { cone, flux: SpotFlux::Exact }, candela))
             }
             other => {
                 report.unsupported(place.index(i), format!("a light of the type '{}' is not shown", one_line(other)));
@@ -89,14 +90,22 @@ fn lights(root: &Value, report: &mut Report) -> (Vec<Light>, Vec<Option<usize>>)
                 continue;
             }
         };
+        let source = match source {
+            Ok(source) => source,
+            Err(error) => {
+                report.repair(place.index(i), format!("{error}; the light is left out"));
+                map.push(None);
+                continue;
+            }
+        };
         let color = numbers::<3>(light, "color").map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
         // The extension: a range concerns point and spot lights only.
-        let range = match kind {
-            LightKind::Directional { .. } => None,
+        let range = match source.emitter() {
+            Emitter::Sun { .. } => None,
             _ => number(light, "range").map(narrow).filter(|range| *range > 0.0),
         };
         map.push(Some(out.len()));
-        out.push(Light { name: one_line(text(light, "name")), color, kind, range });
+        out.push(Light { color, range, ..Light::new(&one_line(text(light, "name")), source) });
     }
     (out, map)
 }
@@ -387,10 +396,7 @@ fn prune(scene: &mut Scene, report: &mut Report) {
         if let Some(node) = scene.nodes.get_mut(node) {
             node.mesh = None;
             node.camera = None;
-            if !node
-                .light
-                .is_some_and(|i| scene.lights.get(i).is_some_and(|l| matches!(l.kind, LightKind::Point { .. })))
-            {
+            if !node.light.is_some_and(|i| scene.lights.get(i).is_some_and(|l| l.emitter() == Emitter::Point)) {
                 node.light = None;
             }
         }

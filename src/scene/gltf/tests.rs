@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    photometry::{Candela, Lux},
-    scene::{AlphaMode, LightKind, NoteKind, Projection, TextureRef, Wrap},
+    photometry::{
+        Candela, Lux,
+        lights::{Cone, Emitter, LightStrength, PhysicalLight, SpotFlux},
+    },
+    scene::{AlphaMode, NoteKind, Projection, TextureRef, Wrap},
 };
 
 fn data_uri(bytes: &[u8]) -> String {
@@ -121,19 +124,18 @@ fn lights_have_their_units_and_defaults() {
     .unwrap();
     assert_eq!(scene.lights.len(), 5);
     let spot = &scene.lights[0];
-    let kind = LightKind::Spot { intensity: Candela(50.0), inner_half_angle: 0.2, outer_half_angle: 0.4 };
-    assert_eq!((spot.kind, spot.color, spot.range), (kind, Vec3::new(1.0, 0.5, 0.0), Some(7.0)));
-    let default = LightKind::Spot {
-        intensity: Candela(1.0),
-        inner_half_angle: 0.0,
-        outer_half_angle: std::f32::consts::FRAC_PI_4,
-    };
-    assert_eq!((scene.lights[1].kind, scene.lights[1].range), (default, None));
-    assert_eq!(scene.lights[2].kind, LightKind::Directional { illuminance: Lux(100_000.0) });
+    let cone = |inner, outer| Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
+    let candela = |emitter, candela| PhysicalLight::new(emitter, LightStrength::Candela(Candela(candela))).unwrap();
+    let narrow = candela(cone(0.2, 0.4), 50.0);
+    assert_eq!((spot.source, spot.color, spot.range), (narrow, Vec3::new(1.0, 0.5, 0.0), Some(7.0)));
+    let default = candela(cone(0.0, std::f64::consts::FRAC_PI_4), 1.0);
+    assert_eq!((scene.lights[1].source, scene.lights[1].range), (default, None));
+    let sun = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(Lux(100_000.0))).unwrap();
+    assert_eq!(scene.lights[2].source, sun);
     assert_eq!(scene.lights[2].range, None);
-    assert_eq!(scene.lights[3].kind, LightKind::Point { intensity: Candela(1.0) });
-    let LightKind::Spot { inner_half_angle, outer_half_angle, .. } = scene.lights[4].kind else { panic!() };
-    assert!(inner_half_angle < outer_half_angle && outer_half_angle == 0.5);
+    assert_eq!(scene.lights[3].source, candela(Emitter::Point, 1.0));
+    let Emitter::Spot { cone, .. } = scene.lights[4].emitter() else { panic!() };
+    assert!(cone.inner() < cone.outer() && cone.outer() == 0.5);
     let used: Vec<_> = scene.nodes.iter().map(|node| node.light).collect();
     assert_eq!(used, [Some(0), None, Some(2)]);
 }

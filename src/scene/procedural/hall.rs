@@ -296,7 +296,7 @@ impl Hall {
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use super::*;
-    use crate::scene::LightKind;
+    use crate::photometry::lights::Emitter;
 
     #[test]
     fn the_hall_has_the_triangles_and_the_lamps_that_are_asked_for() {
@@ -315,7 +315,10 @@ mod tests {
         let mut quarters = [0; 4];
         for placed in scene.walk() {
             let Some(light) = placed.node.light else { continue };
-            let LightKind::Point { intensity } = scene.lights[light].kind else { continue };
+            if scene.lights[light].emitter() != Emitter::Point {
+                continue;
+            }
+            let intensity = scene.lights[light].source.candela().unwrap();
             let position = placed.world.w_axis.truncate();
             assert!(position.x.abs() < SIZE.x * 0.5 && position.z.abs() < SIZE.z * 0.5);
             assert!(position.y > 0.1 && position.y < SIZE.y);

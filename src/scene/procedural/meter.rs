@@ -1,11 +1,11 @@
-//! A light meter for scenes with punctual lights: direct light without shadows, in double precision.
+//! A light meter for scenes with punctual lights: direct light without shadows, in double precision. Area lights are
+//! taken as points.
 
 use glam::{DMat4, DVec3};
 
 use crate::{
-    photometry::color::luminance,
-    photometry::{Ev100, Lux, Nit},
-    scene::{LightKind, Scene},
+    photometry::{Ev100, Lux, Nit, lights::Emitter},
+    scene::Scene,
 };
 
 /// The illuminance on a surface at `position` with the unit normal `normal`: the sum over all lights that are shown.
@@ -31,16 +31,14 @@ pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Ve
         });
         let towards = away / distance.max(1e-9);
         let by_distance = window * normal.dot(towards).max(0.0) / (distance * distance).max(1e-18);
-        let lux = match light.kind {
-            LightKind::Directional { illuminance } => illuminance.get() * normal.dot(-forward).max(0.0),
-            LightKind::Point { intensity } => intensity.get() * by_distance,
-            LightKind::Spot { intensity, inner_half_angle, outer_half_angle } => {
-                let (inner, outer) = (f64::from(inner_half_angle).cos(), f64::from(outer_half_angle).cos());
-                let way = ((forward.dot(-towards) - outer) / (inner - outer).max(1e-9)).clamp(0.0, 1.0);
-                intensity.get() * way * way * by_distance
+        let lux = match light.emitter() {
+            Emitter::Sun { .. } => light.source.lux(1.0).get() * normal.dot(-forward).max(0.0),
+            emitter => {
+                let shape = emitter.relative_intensity(forward.dot(-towards)).unwrap_or(0.0);
+                light.source.candela().map_or(0.0, |candela| candela.get()) * shape * by_distance
             }
         };
-        out.push((light.name.clone(), Lux(lux * luminance(light.color.as_dvec3()))));
+        out.push((light.name.clone(), Lux(lux * light.color_luminance())));
     }
     out
 }

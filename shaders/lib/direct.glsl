@@ -1,0 +1,30 @@
+// What one light adds to a pixel. The including shader declares `frame`.
+#ifndef LIB_DIRECT
+#define LIB_DIRECT
+#include "lib/lights.glsl"
+#include "lib/profiles.glsl"
+#include "lib/area.glsl"
+#include "lib/shadows.glsl"
+
+// Luminance (nits by channel) of a surface towards the camera under one light: its diffuse and specular parts.
+void direct_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
+    uint kind = light.kind & LIGHT_KIND_BITS;
+    if (kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL) {
+        vec3 l;
+        vec3 e = light_illuminance(light, kind == LIGHT_DIRECTIONAL, s.position, l);
+        e *= profile_factor(light, -l);
+        evaluate_brdf(s, l, diffuse, specular);
+        diffuse *= e;
+        specular *= e;
+    } else {
+        area_light(light, s, diffuse, specular);
+    }
+    // What is dark by itself needs no shadow.
+    if ((light.kind & LIGHT_SHADOW) != 0u && (diffuse != vec3(0.0) || specular != vec3(0.0))) {
+        float visible = light_visibility(light, s);
+        diffuse *= visible;
+        specular *= visible;
+    }
+}
+
+#endif

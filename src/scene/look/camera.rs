@@ -1,0 +1,73 @@
+//! `camera.*`: which camera, and its dials.
+
+use super::{LookError, Reader};
+use crate::{camera::Exposure, photometry::Ev100};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("camera.name", "the name of a camera in the file"),
+    ("camera.body.iso", "an ISO speed above 0, e.g. 100"),
+    ("camera.body.shutter", "seconds above 0, e.g. 0.01 or \"1/100\""),
+    ("camera.lens.f_stop", "an f-number above 0, e.g. 2.8"),
+    ("camera.exposure.ev100", "an exposure value, e.g. 14.6; it takes the place of the three dials"),
+    ("camera.exposure.compensation", "stops, brighter above 0"),
+];
+
+/// The camera's overrides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CameraLook {
+    /// `name`: which of the file's cameras.
+    pub name: Option<String>,
+    /// `body.iso`.
+    pub iso: Option<f64>,
+    /// `body.shutter` in seconds; written as a number or as `"1/60"`.
+    pub shutter: Option<f64>,
+    /// `lens.f_stop`.
+    pub f_stop: Option<f64>,
+    /// `exposure.ev100`: takes the place of the three dials.
+    pub ev100: Option<f64>,
+    /// `exposure.compensation` in stops, brighter above 0.
+    pub compensation: Option<f64>,
+}
+
+impl CameraLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        match read.path {
+            "camera.name" => self.name = Some(read.value.into()),
+            "camera.body.iso" => self.iso = Some(read.positive()?),
+            "camera.body.shutter" => self.shutter = Some(read.seconds()?),
+            "camera.lens.f_stop" => self.f_stop = Some(read.positive()?),
+            "camera.exposure.ev100" => self.ev100 = Some(read.number()?),
+            "camera.exposure.compensation" => self.compensation = Some(read.number()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether the look sets the exposure, by dials or by value.
+    #[must_use]
+    pub fn has_dials(&self) -> bool {
+        self.ev100.or(self.f_stop).or(self.shutter).or(self.iso).is_some()
+    }
+
+    /// The exposure that the dials or the exposure value give; none where the look names neither, so that the scene is
+    /// metered. A dial that is not named stands at f/8, 1/125 s, ISO 100.
+    ///
+    /// # Errors
+    /// Dials beyond what can be represented.
+    pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
+        let exposure = if let Some(ev) = self.ev100 {
+            Exposure::from_ev100(Ev100(ev))?
+        } else if self.has_dials() {
+            Exposure::from_dials(
+                self.f_stop.unwrap_or(8.0),
+                self.shutter.unwrap_or(1.0 / 125.0),
+                self.iso.unwrap_or(100.0),
+            )?
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(exposure.compensated(self.compensation.unwrap_or(0.0))?))
+    }
+}

@@ -1,0 +1,343 @@
+//! `lights.NAME.*`: what a lamp's data sheet says and glTF cannot.
+
+use std::collections::BTreeMap;
+
+use glam::Vec3;
+
+use super::{LookError, Reader, nearest, unknown};
+use crate::{
+    photometry::{
+        Candela, Ev100, Lux, Nit,
+        lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
+        units::Lumen,
+    },
+    scene::{Light, Scene},
+};
+
+/// Every property of this section with what it takes; `*` stands for a light's name or its node's.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("lights.*.enabled", "true or false"),
+    ("lights.*.shadow", "true or false: what stands in its way casts shadows"),
+    ("lights.*.lumens", "luminous flux of 0 or more (all but suns)"),
+    ("lights.*.candela", "luminous intensity of 0 or more, in the strongest direction (all but suns)"),
+    ("lights.*.lux", "illuminance of 0 or more (suns)"),
+    ("lights.*.nits", "luminance of 0 or more (shapes and suns with a size)"),
+    ("lights.*.ev100", "luminance as an exposure value from -64 to 64 (shapes and suns with a size)"),
+    ("lights.*.shape", "point, spot, sphere, disk, rectangle, tube or sun"),
+    ("lights.*.radius", "metres above 0 (sphere, disk, tube)"),
+    ("lights.*.width", "metres above 0, along the node's X (rectangle)"),
+    ("lights.*.height", "metres above 0, along the node's Y (rectangle)"),
+    ("lights.*.length", "metres above 0, along the node's X: the straight part (tube)"),
+    ("lights.*.sides", "one or two: the faces that shine (disk, rectangle)"),
+    ("lights.*.inner_half_angle", "degrees from 0 to 180: full intensity up to here (spot)"),
+    ("lights.*.outer_half_angle", "degrees above 0, up to 180: no light beyond (spot)"),
+    ("lights.*.spot_flux", "exact, apex-cone or phi-over-pi: how a spot's lumens become candela"),
+    ("lights.*.angular_diameter", "degrees from 0 to 180: the disk of the sun, e.g. 0.533; 0 is parallel light (sun)"),
+];
+
+/// Overrides of one light.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LightLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `shadow`.
+    pub shadow: Option<bool>,
+    /// `lumens`, `candela`, `lux`, `nits` or `ev100`: the last one set counts.
+    pub strength: Option<LightStrength>,
+    /// `shape`.
+    pub shape: Option<Shape>,
+    /// `radius` (m).
+    pub radius: Option<f64>,
+    /// `width` (m).
+    pub width: Option<f64>,
+    /// `height` (m).
+    pub height: Option<f64>,
+    /// `length` (m).
+    pub length: Option<f64>,
+    /// `sides`.
+    pub sides: Option<Sides>,
+    /// `inner_half_angle` (rad).
+    pub inner: Option<f64>,
+    /// `outer_half_angle` (rad).
+    pub outer: Option<f64>,
+    /// `spot_flux`.
+    pub spot_flux: Option<SpotFlux>,
+    /// `angular_diameter` (rad).
+    pub angular_diameter: Option<f64>,
+}
+
+/// The kinds of emitter by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `point`.
+    Point,
+    /// `spot`.
+    Spot,
+    /// `sphere`.
+    Sphere,
+    /// `disk`.
+    Disk,
+    /// `rectangle`.
+    Rectangle,
+    /// `tube`.
+    Tube,
+    /// `sun`.
+    Sun,
+}
+
+impl Shape {
+    const ALL: [(&'static str, Self); 7] = [
+        ("point", Self::Point),
+        ("spot", Self::Spot),
+        ("sphere", Self::Sphere),
+        ("disk", Self::Disk),
+        ("rectangle", Self::Rectangle),
+        ("tube", Self::Tube),
+        ("sun", Self::Sun),
+    ];
+
+    fn of(emitter: Emitter) -> Self {
+        match emitter {
+            Emitter::Point => Self::Point,
+            Emitter::Spot { .. } => Self::Spot,
+            Emitter::Sphere { .. } => Self::Sphere,
+            Emitter::Disk { .. } => Self::Disk,
+            Emitter::Rectangle { .. } => Self::Rectangle,
+            Emitter::Tube { .. } => Self::Tube,
+            Emitter::Sun { .. } => Self::Sun,
+        }
+    }
+}
+
+/// Sets one property; false where lights have none of this name.
+pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+    let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let mut light = lights.get(name).cloned().unwrap_or_default();
+    let set = light.set(property, read)?;
+    if set {
+        lights.insert(name.into(), light);
+    }
+    Ok(set)
+}
+
+impl LightLook {
+    fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
+        let choose = |names: &[&str]| names.iter().position(|name| *name == read.value).ok_or_else(|| read.wrong());
+        match property {
+            "enabled" => self.enabled = Some(read.boolean()?),
+            "shadow" => self.shadow = Some(read.boolean()?),
+            "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.not_negative()?))),
+            "candela" => self.strength = Some(LightStrength::Candela(Candela(read.not_negative()?))),
+            "lux" => self.strength = Some(LightStrength::Lux(Lux(read.not_negative()?))),
+            "nits" => self.strength = Some(LightStrength::Nits(Nit(read.not_negative()?))),
+            "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.within(-64.0, 64.0)?))),
+            "shape" => {
+                let index = choose(&Shape::ALL.map(|(name, _)| name))?;
+                self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
+            }
+            "radius" => self.radius = Some(read.positive()?),
+            "width" => self.width = Some(read.positive()?),
+            "height" => self.height = Some(read.positive()?),
+            "length" => self.length = Some(read.positive()?),
+            "sides" => self.sides = Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two }),
+            "inner_half_angle" => self.inner = Some(read.within(0.0, 180.0)?.to_radians()),
+            "outer_half_angle" => self.outer = Some(read.within(1e-4, 180.0)?.to_radians()),
+            "spot_flux" => {
+                self.spot_flux = Some(match choose(&["exact", "apex-cone", "phi-over-pi"])? {
+                    0 => SpotFlux::Exact,
+                    1 => SpotFlux::ApexCone,
+                    _ => SpotFlux::PhiOverPi,
+                });
+            }
+            "angular_diameter" => self.angular_diameter = Some(read.within(0.0, 180.0)?.to_radians()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The emitter that this look makes of one.
+    fn emitter(&self, name: &str, old: Emitter) -> Result<Emitter, LookError> {
+        let shape = self.shape.unwrap_or_else(|| Shape::of(old));
+        // A shape that the light had not before has no sizes to keep.
+        let need = |what: &str, given: Option<f64>, before: Option<f64>| {
+            given.or(before).ok_or_else(|| LookError::BadValue {
+                path: format!("lights.{name}.shape"),
+                value: Shape::ALL.iter().find(|(_, s)| *s == shape).map_or("", |(name, _)| name).into(),
+                expected: format!("it needs lights.{name}.{what} too"),
+            })
+        };
+        let sides = |before| self.sides.unwrap_or(before);
+        Ok(match (shape, old) {
+            (Shape::Point, _) => Emitter::Point,
+            (Shape::Spot, old) => {
+                let (inner, outer, flux) = match old {
+                    Emitter::Spot { cone, flux } => (cone.inner(), Some(cone.outer()), flux),
+                    _ => (0.0, None, SpotFlux::Exact),
+                };
+                let outer = need("outer_half_angle", self.outer, outer)?;
+                // Narrowing the whole cone takes the inner angle along unless it is set too.
+                let inner = self.inner.unwrap_or(inner.min(outer));
+                let cone = Cone::new(inner, outer).map_err(|error| LookError::Light { name: name.into(), error })?;
+                Emitter::Spot { cone, flux: self.spot_flux.unwrap_or(flux) }
+            }
+            (Shape::Sphere, old) => {
+                let before = if let Emitter::Sphere { radius } = old { Some(radius) } else { None };
+                Emitter::Sphere { radius: need("radius", self.radius, before)? }
+            }
+            (Shape::Disk, old) => {
+                let (radius, both) =
+                    if let Emitter::Disk { radius, sides } = old { (Some(radius), sides) } else { (None, Sides::One) };
+                Emitter::Disk { radius: need("radius", self.radius, radius)?, sides: sides(both) }
+            }
+            (Shape::Rectangle, old) => {
+                let (width, height, both) = match old {
+                    Emitter::Rectangle { width, height, sides } => (Some(width), Some(height), sides),
+                    _ => (None, None, Sides::One),
+                };
+                Emitter::Rectangle {
+                    width: need("width", self.width, width)?,
+                    height: need("height", self.height, height)?,
+                    sides: sides(both),
+                }
+            }
+            (Shape::Tube, old) => {
+                let (radius, length) = match old {
+                    Emitter::Tube { radius, length } => (Some(radius), Some(length)),
+                    _ => (None, None),
+                };
+                Emitter::Tube {
+                    radius: need("radius", self.radius, radius)?,
+                    length: need("length", self.length, length)?,
+                }
+            }
+            (Shape::Sun, old) => {
+                let before = if let Emitter::Sun { angular_radius } = old { angular_radius } else { 0.0 };
+                Emitter::Sun { angular_radius: self.angular_diameter.map_or(before, |diameter| diameter / 2.0) }
+            }
+        })
+    }
+
+    /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
+    /// a tinted lamp still gives what was asked for.
+    fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
+        let emitter = self.emitter(name, light.emitter())?;
+        let strength = self.strength.unwrap_or_else(|| light.source.authored());
+        light.source =
+            PhysicalLight::new(emitter, strength).map_err(|error| LookError::Light { name: name.into(), error })?;
+        if self.strength.is_some() {
+            let luminance = light.color_luminance();
+            light.color = if luminance > 1e-6 { light.color / luminance as f32 } else { Vec3::ONE };
+        }
+        light.shadow = self.shadow.unwrap_or(light.shadow);
+        Ok(())
+    }
+}
+
+/// Applies the overrides to a scene.
+///
+/// # Errors
+/// A name that no light has; a unit that does not fit the emitter; a shape without its sizes.
+pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> Result<(), LookError> {
+    for (name, look) in looks {
+        let nodes: Vec<usize> = scene
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| {
+                let of_light = node.light.and_then(|light| scene.lights.get(light));
+                of_light.is_some_and(|light| light.name == *name || node.name == *name)
+            })
+            .map(|(index, _)| index)
+            .collect();
+        if nodes.is_empty() {
+            let names: Vec<String> = scene.lights.iter().map(|light| format!("lights.{}", light.name)).collect();
+            return Err(LookError::UnknownPath {
+                path: format!("lights.{name}"),
+                nearest: nearest(&format!("lights.{name}"), names.iter().map(String::as_str)),
+            });
+        }
+        for node in nodes {
+            let Some(node) = scene.nodes.get_mut(node) else { continue };
+            if look.enabled == Some(false) {
+                node.light = None;
+                continue;
+            }
+            let Some(light) = node.light.and_then(|index| scene.lights.get(index)) else { continue };
+            // The name may be the node's, and other nodes may carry the same light: this one gets its own.
+            let mut own = light.clone();
+            look.change(name, &mut own)?;
+            node.light = Some(scene.lights.len());
+            scene.lights.push(own);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, DVec3};
+
+    use super::*;
+    use crate::scene::{build::SceneBuilder, look::Look};
+
+    fn changed(settings: &[&str]) -> Result<Light, LookError> {
+        let mut builder = SceneBuilder::new("one lamp");
+        builder.point_light_candela("Key", Candela(100.0), Vec3::new(1.0, 0.5, 0.25), DVec3::Y);
+        builder.light("Sky", Emitter::PARALLEL, LightStrength::Lux(Lux(1000.0)), Vec3::ONE, DMat4::IDENTITY);
+        let mut scene = builder.build().unwrap();
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting)?;
+        }
+        look.apply(&mut scene)?;
+        let of = |node: usize| scene.nodes[node].light.map(|light| scene.lights[light].clone());
+        Ok(if settings[0].starts_with("lights.Sky") { of(1) } else { of(0) }.unwrap())
+    }
+
+    #[test]
+    fn a_lamp_takes_a_shape_and_keeps_its_unit() {
+        let panel = changed(&["lights.Key.shape=rectangle", "lights.Key.width=2", "lights.Key.height=0.5"]).unwrap();
+        assert_eq!(panel.source.authored(), LightStrength::Candela(Candela(100.0)));
+        assert!((panel.source.nits().unwrap().get() - 100.0).abs() < 1e-9, "100 cd from 1 m2");
+        let bulb = changed(&["lights.Key.shape=sphere", "lights.Key.radius=0.1", "lights.Key.lumens=1000"]).unwrap();
+        // formulas, section 2: a sphere of 0.1 m and 1000 lm.
+        assert!((bulb.source.nits().unwrap().get() - 2533.03).abs() < 0.01);
+        assert!((bulb.color_luminance() - 1.0).abs() < 1e-6, "lumens do not depend on the colour");
+        let sun = changed(&["lights.Sky.angular_diameter=0.5332", "lights.Sky.lux=100000"]).unwrap();
+        assert!((sun.source.nits().unwrap().get() / 1.4702e9 - 1.0).abs() < 1e-4, "{:?}", sun.source.nits());
+    }
+
+    #[test]
+    fn a_cone_changes_candela_only_where_lumens_were_written() {
+        let wide = ["lights.Key.shape=spot", "lights.Key.outer_half_angle=60"];
+        assert_eq!(changed(&wide).unwrap().source.candela(), Some(Candela(100.0)));
+        let lumens = |angle: &str| {
+            let angle = format!("lights.Key.outer_half_angle={angle}");
+            changed(&["lights.Key.shape=spot", &angle, "lights.Key.lumens=1000"]).unwrap().source
+        };
+        assert!(lumens("20").candela().unwrap().get() > lumens("60").candela().unwrap().get());
+        let fixed = changed(&[wide[0], wide[1], "lights.Key.lumens=1000", "lights.Key.spot_flux=phi-over-pi"]).unwrap();
+        assert!((fixed.source.candela().unwrap().get() - 318.3099).abs() < 1e-4);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_a_remedy() {
+        for (settings, wanted) in [
+            (&["lights.Key.lux=5"][..], "use lumens or candela"),
+            (&["lights.Key.nits=5"], "give it a size"),
+            (&["lights.Sky.nits=5"], "give it a size"),
+            (&["lights.Key.shape=sphere"], "lights.Key.radius"),
+            (&["lights.Key.shape=cube"], "it takes point, spot"),
+            (&["lights.Key.lumens=-1"], "it takes"),
+            (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=0"], "it takes"),
+            (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=20", "lights.Key.inner_half_angle=30"], "cone"),
+            (&["lights.Key.shape=sphere", "lights.Key.radius=1e300"], "radius"),
+            (&["lights.Kez.lumens=1"], "lights.Key"),
+        ] {
+            let error = changed(settings).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{settings:?}: {error}");
+        }
+    }
+}
