@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::Vec4;
 
 use crate::{
-    camera::{Exposure, ToneMapper},
+    camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, BufferKind, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
@@ -78,6 +78,10 @@ pub struct Settings {
     pub tone_mapper: ToneMapper,
     /// Light lists.
     pub light_lists: LightListSettings,
+    /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
+    pub effects: Effects,
+    /// Number of the picture in its sequence: grain differs by it.
+    pub frame_number: u32,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -90,13 +94,15 @@ struct FrameImages {
     lists: LightLists,
 }
 
-/// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
-/// over it, and the way to the display. Passes whose result nothing uses are not run.
+/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
+/// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
+    view: &View,
     settings: &Settings,
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
@@ -104,9 +110,16 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
     passes.blend.declare(g, scene, data, gbuffer, lit);
-    let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
+    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
+    let light = camera.depth_of_field(g, data, gbuffer.depth, lit.light, effects);
+    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.bloom(g, size, light, effects);
+    let light = camera.chromatic_aberration(g, size, light, effects);
+    let light = camera.vignetting(g, size, light, effects);
+    let light = camera.grain(g, size, light, effects, settings.frame_number);
+    let display = passes.tonemap.declare(g, size, light, settings.tone_mapper);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
-    FrameImages { light: lit.light, display, aovs, lists }
+    FrameImages { light, display, aovs, lists }
 }
 
 fn declare_aov<'a>(
@@ -291,10 +304,11 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -388,9 +402,10 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);

@@ -10,8 +10,8 @@ const float CLASS_RADIUS = 3.0;
 const int REACH = 6;           // texels: twice CLASS_RADIUS
 
 float class_share(float radius, uint level) {
-    float class = clamp(log2(max(abs(radius), 1e-6) / CLASS_RADIUS), 0.0, float(lens.last_level));
-    return max(0.0, 1.0 - abs(class - float(level)));
+    float number = clamp(log2(max(abs(radius), 1e-6) / CLASS_RADIUS), 0.0, float(lens.last_level));
+    return max(0.0, 1.0 - abs(number - float(level)));
 }
 
 #endif

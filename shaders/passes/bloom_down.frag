@@ -3,10 +3,8 @@
 // relation, under which each texel keeps its share of the light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
-#include "shared/effects.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
 layout(location = 0) out vec4 out_light;
 
 void main() {

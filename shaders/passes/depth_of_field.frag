@@ -30,12 +30,13 @@ void main() {
     vec2 reach = reach_at(pixel, size);
     vec4 near = vec4(0.0);
     vec4 far = vec4(0.0);
+    // Of what is behind the focus, the part nearer than this pixel's surface.
+    vec4 before = vec4(0.0);
     int taps = min(int(ceil(max(reach.x, reach.y) - 0.5)), REACH);
     vec2 from_center = gl_FragCoord.xy - 0.5 * vec2(size);
     vec2 near_rim = rim_center(from_center, -1.0);
     vec2 far_rim = rim_center(from_center, 1.0);
-    float near_area = aperture_area(-1.0, near_rim);
-    float far_area = aperture_area(1.0, far_rim);
+    float area_here = aperture_area_round(far_rim);
     for (int y = -taps; y <= taps; ++y) {
         for (int x = -taps; x <= taps; ++x) {
             vec4 circle = texelFetch(circle_image, clamp(pixel + ivec2(x, y), ivec2(0), size - 1), 0);
@@ -53,17 +54,19 @@ void main() {
             // The shape of a circle of a pixel or two cannot be seen, and must not take from the pixel itself.
             float shaped = clamp(radius - 1.0, 0.0, 1.0);
             float edge = mix(1.0, aperture_edge(offset, circle.a, front ? near_rim : far_rim), shaped);
-            float area = mix(1.0, front ? near_area : far_area, shaped);
+            float area = mix(1.0, area_here, shaped);
             float weight = class_share(circle.a, 0u) * disc(radius * edge, distance) / (disc_area(radius) * area);
             if (front) {
                 near += weight * vec4(circle.rgb, 1.0);
             } else {
-                far += weight * vec4(circle.rgb, 1.0);
+                float is_before = own.a >= 0.0 ? clamp(own.a - circle.a, 0.0, 1.0) : 0.0;
+                before += weight * is_before * vec4(circle.rgb, 1.0);
+                far += weight * (1.0 - is_before) * vec4(circle.rgb, 1.0);
             }
         }
     }
     near = over(from_half_size(near_above, pixel), whole(near));
-    far = over(whole(far), from_half_size(far_above, pixel));
+    far = over(over(whole(before), whole(far)), from_half_size(far_above, pixel));
     vec3 back = far.rgb;
     if (own.a >= 0.0) {
         // What nearer things hide of this surface's surroundings is taken to be like what is seen of them.

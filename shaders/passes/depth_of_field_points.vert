@@ -32,7 +32,7 @@ void main() {
     vec2 rim = rim_center(highlight.center - 0.5 * size, highlight.radius);
     float radius = abs(highlight.radius);
     // The same luminance all over the disc: the light over the area.
-    out_light = highlight.light / (disc_area(radius) * aperture_area(highlight.radius, rim));
+    out_light = highlight.light / shape_area(highlight.radius, rim);
     out_place = vec3(highlight.center, highlight.radius);
     out_rim = rim;
     // The equilateral triangle around a circle has corners at twice its radius.

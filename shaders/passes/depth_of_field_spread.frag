@@ -34,8 +34,7 @@ void main() {
         vec2 from_center = (gl_FragCoord.xy - 0.5 * vec2(size)) * float(1u << lens.level);
         vec2 near_rim = rim_center(from_center, -1.0);
         vec2 far_rim = rim_center(from_center, 1.0);
-        float near_area = aperture_area(-1.0, near_rim);
-        float far_area = aperture_area(1.0, far_rim);
+        float area_here = aperture_area_round(far_rim);
         for (int y = -taps; y <= taps; ++y) {
             for (int x = -taps; x <= taps; ++x) {
                 // Beyond the picture its border goes on.
@@ -46,11 +45,11 @@ void main() {
                 float distance = length(offset);
                 if (distance < radii.x + 0.5) {
                     float edge = aperture_edge(offset, -1.0, near_rim);
-                    near += texelFetch(near_image, at, 0) * (disc(radii.x * edge, distance) / (disc_area(radii.x) * near_area));
+                    near += texelFetch(near_image, at, 0) * (disc(radii.x * edge, distance) / (disc_area(radii.x) * area_here));
                 }
                 if (distance < radii.y + 0.5) {
                     float edge = aperture_edge(offset, 1.0, far_rim);
-                    far += texelFetch(far_image, at, 0) * (disc(radii.y * edge, distance) / (disc_area(radii.y) * far_area));
+                    far += texelFetch(far_image, at, 0) * (disc(radii.y * edge, distance) / (disc_area(radii.y) * area_here));
                 }
             }
         }

@@ -51,49 +51,49 @@ float nearer(float there, float here) {
 
 void main() {
     vec2 here = gl_FragCoord.xy;
-    vec2 own = texelFetch(velocity_image, inside(here), 0).xy;
+    vec2 own = 2.0 * half_way(texelFetch(velocity_image, inside(here), 0).xy);
+    vec2 longest = 2.0 * half_way(texelFetch(around_image, min(ivec2(here / blur.tile), textureSize(around_image, 0) - 1), 0).xy);
+    if (length(longest) * (1.0 + blur.curtain) < 2.0 * LEAST) {
+        out_light = vec4(light_at(here), 1.0);
+        return;
+    }
     // Lines of the picture are exposed one after another: this one sees the scene this much before or after the middle
-    // one, in exposure times.
+    // one, in exposure times. What is seen here then lies elsewhere in the picture of the middle.
     float delay = blur.curtain * (here.y / blur.size.y - 0.5);
-    // What is seen here at that time lies elsewhere in the picture of the frame's own time.
     vec2 from = here - own * delay;
     float depth = texelFetch(depth_image, inside(from), 0).x;
     vec2 way = half_way(texelFetch(velocity_image, inside(from), 0).xy);
-    vec2 longest = half_way(texelFetch(around_image, min(ivec2(from / blur.tile), textureSize(around_image, 0) - 1), 0).xy);
-    if (length(longest) < LEAST) {
-        out_light = vec4(light_at(from), 1.0);
-        return;
-    }
 
     // The surface seen here and what it uncovers as it moves.
     vec4 back = vec4(0.0);
-    float reach = length(way);
-    int steps = clamp(int(ceil(2.0 * reach)), 1, 256);
+    int steps = clamp(int(ceil(2.0 * length(way))), 1, 256);
     for (int i = 0; i < steps; ++i) {
-        vec2 offset = way * ((2.0 * float(i) + 1.0) / float(steps) - 1.0);
-        vec2 at = from + offset;
+        vec2 at = from + way * ((2.0 * float(i) + 1.0) / float(steps) - 1.0);
         float there = texelFetch(depth_image, inside(at), 0).x;
         // Nearer surfaces come in the loop below.
-        float weight = 1.0 - nearer(there, depth);
-        back += weight * vec4(light_at(at), 1.0);
+        back += (1.0 - nearer(there, depth)) * vec4(light_at(at), 1.0);
     }
     vec3 behind = back.a > 0.0 ? back.rgb / back.a : light_at(from);
 
     // What is nearer and passes in front of it: each sample covers this pixel for one step of the time that it takes
-    // for its whole way.
+    // for its whole way. Samples lie where things come from that are no faster than the fastest around.
     vec4 front = vec4(0.0);
-    float far_out = length(longest);
-    vec2 along = longest / far_out;
-    int passes = clamp(int(ceil(2.0 * far_out)), 1, 256);
-    float stride = 2.0 * far_out / float(passes);
+    float fastest = length(longest);
+    vec2 along = longest / fastest;
+    float first = min(fastest * (delay - 0.5), 0.0);
+    float last = max(fastest * (delay + 0.5), 0.0);
+    // Two samples a pixel: the edge of what passes is found to a quarter of one.
+    int passes = clamp(int(ceil(2.0 * (last - first))), 1, 1024);
+    float stride = (last - first) / float(passes);
     for (int i = 0; i < passes; ++i) {
-        float offset = (float(i) + 0.5) * stride - far_out;
-        vec2 at = from + along * offset;
+        float moved = first + (float(i) + 0.5) * stride;
+        vec2 at = here - along * moved;
         float there = texelFetch(depth_image, inside(at), 0).x;
         float is_nearer = nearer(there, depth);
         if (is_nearer > 0.0) {
-            float half_length = max(abs(dot(half_way(texelFetch(velocity_image, inside(at), 0).xy), along)), 0.5);
-            float covers = clamp((half_length - abs(offset)) / stride + 0.5, 0.0, 1.0);
+            float speed = 2.0 * dot(half_way(texelFetch(velocity_image, inside(at), 0).xy), along);
+            float half_length = max(0.5 * abs(speed), 0.5);
+            float covers = clamp((half_length - abs(moved - speed * delay)) / stride + 0.5, 0.0, 1.0);
             front += is_nearer * covers * stride / (2.0 * half_length) * vec4(light_at(at), 1.0);
         }
     }

@@ -7,7 +7,9 @@
 #include "shared/effects.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D velocity_image;
+#ifndef AROUND
 layout(push_constant, scalar) uniform motion_block { MotionBlurConstants blur; };
+#endif
 layout(location = 0) out vec2 out_velocity;
 
 void main() {

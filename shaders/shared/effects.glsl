@@ -40,7 +40,6 @@ struct MotionBlurConstants {
 };
 
 struct BloomConstants {
-    uvec2 size;                // of the image that is written
     float weight;              // of this level's light (up), or of the scattered light (mix)
     float direct;              // of light that is not scattered
 };

@@ -125,7 +125,8 @@ impl CliError {
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
                 | LookError::Light { .. }
-                | LookError::Exposure(_),
+                | LookError::Exposure(_)
+                | LookError::Lens(_),
             ) => 2,
             Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
             Self::Output(_) => 5,

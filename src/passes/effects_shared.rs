@@ -78,8 +78,6 @@ shader_struct! {
 shader_struct! {
     /// Of the bloom's passes.
     pub struct BloomConstants {
-        /// Of the image that is written.
-        pub size: [u32; 2],
         /// Of this level's light, or of the scattered light.
         pub weight: f32,
         /// Of light that is not scattered.

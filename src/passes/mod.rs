@@ -1,16 +1,25 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod blend;
+pub mod bloom;
+pub mod chromatic_aberration;
+pub mod depth_of_field;
+pub mod effects;
+pub mod effects_shared;
 pub mod gbuffer;
+pub mod grain;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod motion_blur;
 pub mod resolve;
 pub mod scene_data;
 pub mod shared;
 pub mod tonemap;
+pub mod velocity;
 pub mod view;
+pub mod vignetting;
 
 use std::sync::Arc;
 
@@ -36,6 +45,11 @@ pub struct FrameData {
 }
 
 impl FrameData {
+    /// Whether the projection is parallel, so that there is no lens.
+    fn parallel(&self) -> bool {
+        self.values.forward.w != 0.0
+    }
+
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
     }
@@ -53,6 +67,8 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// What the camera does to the picture.
+    pub effects: effects::EffectPasses,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -83,6 +99,7 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            effects: effects::EffectPasses::default(),
             tonemap: tonemap?,
         })
     }

@@ -2,18 +2,22 @@
 //! through the same tables, so that each property has one name and one check. One file a section.
 
 mod camera;
+mod effects;
 mod lights;
 mod passes;
+mod rig;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
 pub use camera::CameraLook;
+pub use effects::EffectsLook;
 pub use lights::LightLook;
 pub use passes::PassesLook;
+pub use rig::{Curtain, RigLook};
 
 use super::Scene;
 use crate::{
-    camera::{Exposure, ExposureError},
+    camera::{Exposure, ExposureError, LensError},
     photometry::lights::{LightError, STRENGTH_LIMIT},
 };
 
@@ -25,6 +29,8 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Look {
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `effects.*`.
+    pub effects: EffectsLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
@@ -74,6 +80,9 @@ pub enum LookError {
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
+    /// Sensor, lens and focus form no picture.
+    #[error("camera.lens: {0}")]
+    Lens(#[from] LensError),
 }
 
 /// Properties that belong to no section.
@@ -81,7 +90,8 @@ const PROPERTIES: [(&str, &str); 1] = [("scene.default_light", "true or false: a
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROPERTIES.iter().chain(camera::PROPERTIES).chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
+    let camera = PROPERTIES.iter().chain(camera::PROPERTIES).chain(rig::PROPERTIES).chain(effects::PROPERTIES);
+    camera.chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
 }
 
 impl Look {
@@ -143,6 +153,7 @@ impl Look {
         }
         let set = match path.split('.').next() {
             Some("camera") => self.camera.set(&read)?,
+            Some("effects") => self.effects.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
@@ -214,6 +225,31 @@ impl Reader<'_> {
     /// Within bounds, both included.
     pub fn within(&self, least: f64, most: f64) -> Result<f64, LookError> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    }
+
+    /// Millimetres within bounds, with or without the unit, as metres.
+    pub fn millimetres(&self, least: f64, most: f64) -> Result<f64, LookError> {
+        let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
+        Ok(Reader { path: self.path, value }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
+    }
+
+    /// Metres above 0, with or without the unit, or infinity.
+    pub fn distance(&self) -> Result<f64, LookError> {
+        if matches!(self.value, "infinity" | "inf") {
+            return Ok(f64::INFINITY);
+        }
+        let value = self.value.strip_suffix('m').unwrap_or(self.value).trim();
+        Reader { path: self.path, value }.positive().map_err(|_| self.wrong())
+    }
+
+    /// Three numbers, separated by spaces or commas.
+    pub fn vector(&self) -> Result<glam::DVec3, LookError> {
+        let parts = self.value.split([' ', ',']).filter(|part| !part.is_empty());
+        let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
+        match numbers.as_deref() {
+            Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
+            _ => Err(self.wrong()),
+        }
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {
