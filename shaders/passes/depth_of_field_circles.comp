@@ -20,11 +20,12 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 #include "lib/aperture.glsl"
 #include "lib/circles.glsl"
 
-const uint HIGHLIGHTS_A_TILE = 32u;
 // Discs of a smaller radius are spread with the rest: at full resolution nothing is lost by it.
-const float LEAST_DISC = 1.5;
-// A highlight is this many times as bright as what lies two pixels from it.
+const float LEAST_DISC = 3.0;
+// A highlight is this many times as bright as what lies five pixels from it, so that small lamps and thin lines are
+// drawn pixel by pixel too.
 const float STANDS_OUT = 4.0;
+const ivec2 AROUND[4] = ivec2[](ivec2(5, 0), ivec2(5, 2), ivec2(4, 4), ivec2(2, 5));
 
 shared uint near_reach;
 shared uint far_reach;
@@ -75,9 +76,10 @@ void main() {
         }
         if (abs(radius) >= LEAST_DISC) {
             vec3 around = vec3(0.0);
-            for (int i = -2; i < 2; ++i) {
-                around += light_at(pixel + ivec2(i, -2)) + light_at(pixel + ivec2(2, i));
-                around += light_at(pixel + ivec2(-i, 2)) + light_at(pixel + ivec2(-2, -i));
+            for (int i = 0; i < 4; ++i) {
+                ivec2 d = AROUND[i];
+                around += light_at(pixel + d) + light_at(pixel - d);
+                around += light_at(pixel + ivec2(-d.y, d.x)) + light_at(pixel + ivec2(d.y, -d.x));
             }
             around /= 16.0;
             excess = max(light - around, vec3(0.0));

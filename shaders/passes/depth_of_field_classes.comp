@@ -1,7 +1,7 @@
 #version 460
 // One size class of circles of confusion at its own resolution: means over blocks of 2^level pixels, premultiplied by
-// the part of the block that is of the class, in front of the focus and behind it apart; and what is not in front of
-// the focus at all, to fill what a blurred foreground uncovers.
+// the part of the block that is of the class, in front of the focus and behind it apart; and what lies behind a
+// foreground of this class, to fill what its blurred edges uncover.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -30,6 +30,7 @@ void main() {
     ivec2 size = textureSize(circle_image, 0);
     int block = 1 << int(lens.level);
     ivec2 first = texel * block;
+    float limit = 0.5 * float(block);
     vec4 near = vec4(0.0);
     vec4 far = vec4(0.0);
     vec4 behind = vec4(0.0);
@@ -48,9 +49,8 @@ void main() {
                 far += share * vec4(circle.rgb, 1.0);
                 radii.y += share * circle.a;
             }
-            if (circle.a > -0.5) {
-                behind += vec4(circle.rgb, 1.0);
-            }
+            // What is before the focus itself, but far less than the class, counts as its background.
+            behind += smoothstep(-1.25 * limit, -0.75 * limit, circle.a) * vec4(circle.rgb, 1.0);
         }
     }
     // In texels.

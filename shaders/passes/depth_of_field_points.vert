@@ -15,8 +15,6 @@ layout(location = 0) flat out vec3 out_light;
 layout(location = 1) flat out vec3 out_place;
 layout(location = 2) flat out vec2 out_rim;
 
-const uint HIGHLIGHTS_A_TILE = 32u;
-
 void main() {
     uint tile = uint(gl_InstanceIndex) / HIGHLIGHTS_A_TILE;
     uint rank = uint(gl_InstanceIndex) % HIGHLIGHTS_A_TILE;

@@ -20,6 +20,8 @@ struct DepthOfFieldConstants {
     uint last_level;
 };
 
+const uint HIGHLIGHTS_A_TILE = 64u;
+
 struct Highlight {
     vec3 light;                // pre-exposed, of a whole pixel
     float radius;              // signed, pixels: below 0 in front of the focus

@@ -1,6 +1,6 @@
 //! Depth of field of a thin lens: every pixel spreads over its own circle of confusion (docs/camera-effects.md).
 //!
-//! Circles up to three pixels in radius are spread at full resolution; greater ones by classes, each at a resolution
+//! Circles up to four pixels in radius are spread at full resolution; greater ones by classes, each at a resolution
 //! where its circles are a few texels wide. Pixels that stand out from what surrounds them are drawn one by one as exact
 //! images of the aperture.
 
@@ -21,10 +21,10 @@ use crate::{
 const TILE: u32 = 16;
 
 /// Highlights that a tile may have (`HIGHLIGHTS_A_TILE` in the shaders); more are spread with the rest.
-const HIGHLIGHTS_A_TILE: u32 = 32;
+const HIGHLIGHTS_A_TILE: u32 = 64;
 
 /// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
-const CLASS_RADIUS: f64 = 3.0;
+const CLASS_RADIUS: f64 = 4.0;
 
 /// The greatest radius of a circle (pixels), and as a part of the picture's smaller side.
 const GREATEST_RADIUS: f64 = 384.0;

@@ -34,10 +34,12 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 pub(super) const DEFAULT_F_STOP: f64 = 8.0;
 pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
 
-/// Where a lens's barrel is not known: the rim lies this many focal lengths before the pupil, as wide as the pupil of
-/// an f/1.4 lens (`LensSpec::default`). A 50 mm f/1.4 so loses 1.4 stops in the corner of the full frame when open, with
-/// the cosine's 0.5 about what makers state for such lenses, and nothing when stopped down to f/4.
-const BARREL: f64 = 0.6;
+/// Where a lens's barrel is not known: the rim is 1.2 times as wide as the pupil of the open lens (f/1.4 as in
+/// `LensSpec::default`, unless `widest` says otherwise), and so far before it that the sensor's corner loses one stop
+/// then: half of the pupil is left where the rim has moved by 1.0479 pupil radii. A fast lens so loses a stop beside the
+/// cosine's when open, 0.6 of one two stops down, and next to nothing at f/8, as makers state of such lenses.
+const RIM: f64 = 1.2;
+const CORNER_SHIFT: f64 = 1.0479;
 const WIDEST: f64 = 1.4;
 
 /// The greatest side of a picture by `camera.body.resolution`.
@@ -158,11 +160,10 @@ impl RigLook {
     /// The barrel's rim before a lens.
     #[must_use]
     pub fn rim(&self, lens: ThinLens) -> Rim {
-        let widest = self.widest.unwrap_or(WIDEST).min(lens.f_stop());
-        Rim {
-            radius: lens.focal_length() / widest / 2.0,
-            distance: self.barrel.unwrap_or(BARREL * lens.focal_length()),
-        }
+        let open = lens.focal_length() / self.widest.unwrap_or(WIDEST).min(lens.f_stop()) / 2.0;
+        // Of the field angle in the sensor's corner, focused at infinity.
+        let tangent = self.sensor().diagonal() / 2.0 / lens.focal_length();
+        Rim { radius: RIM * open, distance: self.barrel.unwrap_or(CORNER_SHIFT * open / tangent) }
     }
 
     /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the dial says one.
@@ -282,6 +283,16 @@ mod tests {
         let fov = 2.0 * (0.35_f64.tan() * 1.5).atan().to_degrees();
         near(horizontal(&["camera.lens.focus=0.5"]), fov);
         near(horizontal(&["camera.lens.focus=infinity", "camera.body.sensor=mft"]), fov);
+    }
+
+    #[test]
+    fn an_unknown_barrel_takes_a_stop_from_the_corner() {
+        let look = look(&["camera.lens.focal_length=50", "effects.vignetting.natural=0"]);
+        for (f_stop, left) in [(1.4, 0.5), (2.8, 0.648), (8.0, 0.970)] {
+            let rig = look.camera.rig.rig(Some(f_stop), 0.7, 1.5).unwrap();
+            let corner = look.effects(Some(&rig), 100).unwrap().vignetting.unwrap().at(0.036_f64.hypot(0.024) / 0.1);
+            assert!((corner - left).abs() < 0.01, "f/{f_stop}: {corner}");
+        }
     }
 
     #[test]
