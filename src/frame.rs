@@ -6,16 +6,18 @@ use glam::Vec4;
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
-    gpu::{Buffer, BufferKind, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
+    gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View,
-        gbuffer::{Gbuffer, LIGHT},
+        FrameData, GpuScene, Passes, View, dynamic_buffer,
+        gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
+        lighting::LightingInputs,
         resolve::Channel,
-        shared::{FrameConstants, Instance, Light, LightNode},
+        shadow_maps::{self, FrameShadows, MapPlan},
+        shared::{self, FrameConstants},
     },
-    scene::Scene,
+    scene::{Scene, look::ShadowMethod},
 };
 
 /// One more output beside the picture, for `--aov`.
@@ -69,6 +71,25 @@ impl Default for LightListSettings {
     }
 }
 
+/// How shadows are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadowSettings {
+    /// Off: all light reaches everything.
+    pub enabled: bool,
+    /// By maps or by rays.
+    pub method: ShadowMethod,
+    /// Rays to a light with a surface.
+    pub samples: u32,
+    /// Texels across a sun's cascade; faces of lamps have half of it.
+    pub resolution: u32,
+}
+
+impl Default for ShadowSettings {
+    fn default() -> Self {
+        Self { enabled: true, method: ShadowMethod::default(), samples: 16, resolution: 2048 }
+    }
+}
+
 /// What a picture is rendered with.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -78,6 +99,8 @@ pub struct Settings {
     pub tone_mapper: ToneMapper,
     /// Light lists.
     pub light_lists: LightListSettings,
+    /// Shadows.
+    pub shadows: ShadowSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Number of the picture in its sequence: grain differs by it.
@@ -104,12 +127,14 @@ fn frame<'a>(
     data: &'a FrameData,
     view: &View,
     settings: &Settings,
+    kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let lit = passes.lighting.declare(g, data, gbuffer, lists, split);
-    passes.blend.declare(g, scene, data, gbuffer, lit);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = camera.depth_of_field(g, data, gbuffer.depth, lit.light, effects);
     let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
@@ -222,6 +247,8 @@ pub struct Renderer {
     number: u64,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
+    /// Which maps of which scene the shadow atlas holds.
+    kept_maps: Option<(u64, MapPlan)>,
     gpu: Gpu,
 }
 
@@ -239,6 +266,7 @@ impl Renderer {
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
             list_capacity: 0,
+            kept_maps: None,
             gpu: gpu.clone(),
         })
     }
@@ -308,7 +336,10 @@ impl Renderer {
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings);
+        let [width, height] = data.shadows.plan.atlas;
+        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -323,6 +354,8 @@ impl Renderer {
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
+        // Only once the device has the commands does the atlas hold what they draw.
+        self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -405,7 +438,7 @@ impl Renderer {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -435,7 +468,10 @@ fn frame_data(
     list_capacity: u32,
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
-    let lights = scene.lights_for(view);
+    let mut lights = scene.lights_for(view);
+    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
+        .then_some(settings.shadows.resolution);
+    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -460,18 +496,20 @@ fn frame_data(
         },
         cull_bound: if lists.enabled { lists.cull_bound } else { 0.0 },
         node_count: nodes.len() as u32,
-        ..FrameConstants::default()
-    };
-    let upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
-        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Dynamic)?;
-        buffer.write(0, bytes);
-        Ok(buffer)
+        shadow_method: match settings.shadows.method {
+            _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
+            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Traced => shared::SHADOWS_TRACED,
+        },
+        shadow_samples: settings.shadows.samples,
     };
     Ok(FrameData {
-        constants: upload("frame constants", bytemuck::bytes_of(&values), 0)?,
-        instances: upload("instances", bytemuck::cast_slice(&visible.instances), size_of::<Instance>())?,
-        lights: upload("lights", bytemuck::cast_slice(&lights), size_of::<Light>())?,
-        nodes: upload("light tree", bytemuck::cast_slice(&nodes), size_of::<LightNode>())?,
+        constants: dynamic_buffer(gpu, "frame constants", &[values])?,
+        instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        lights: dynamic_buffer(gpu, "lights", &lights)?,
+        nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
+        shadows,
+        camera: view.position,
         visible,
         values,
     })

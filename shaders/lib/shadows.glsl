@@ -1,9 +1,16 @@
 // How much of a light a point sees.
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
+#include "lib/shadow_maps.glsl"
 
 // 0 in full shadow to 1.
 float light_visibility(Light light, Surface s) {
+    if (frame.shadow_method == SHADOWS_OFF) {
+        return 1.0;
+    }
+    if (light.shadow != NONE) {
+        return shadow_map_visibility(light, s.position);
+    }
     return 1.0;
 }
 

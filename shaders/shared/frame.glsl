@@ -16,9 +16,13 @@ struct FrameConstants {
     uint list_capacity;        // entries of all light lists together
     float cull_bound;          // greatest sum of what dropped lights could add, of white; 0 drops none
     uint node_count;           // nodes of the light tree
-    uint pad0;
-    uint pad1;
+    uint shadow_method;        // SHADOWS_
+    uint shadow_samples;       // rays to a light with a surface
 };
+
+const uint SHADOWS_OFF = 0u;
+const uint SHADOWS_MAPS = 1u;
+const uint SHADOWS_TRACED = 2u;
 
 struct Light {
     vec3 position;             // relative to the camera
@@ -55,6 +59,16 @@ struct LightNode {
     uint skip;
     uint light;                // of a leaf: the lamp; else 0xffffffff
     uint pad0;
+};
+
+// A part of the shadow atlas.
+struct ShadowMap {
+    mat4 to_clip;              // camera-relative world to the map's clip space, reversed depth
+    vec4 rect;                 // left, top, width, height of the atlas, as fractions
+    float size;                // texels on each side
+    uint count;                // maps of its light: 1, 6 faces, or its cascades
+    uint pad0;
+    uint pad1;
 };
 
 struct Instance {

@@ -8,7 +8,7 @@ use glam::{DMat4, DVec3, Vec3};
 use super::CliError;
 use crate::{
     camera::{Effects, Exposure},
-    frame::{Aov, LightListSettings, Picture, Renderer, Settings},
+    frame::{Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
     passes::{GpuScene, View},
     photometry::{
         Ev100, Lux, Nit, color,
@@ -248,7 +248,7 @@ impl Opened {
 
     /// Settings by the look, at an exposure.
     pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> Settings {
-        let default = LightListSettings::default();
+        let (default, shadows) = (LightListSettings::default(), ShadowSettings::default());
         Settings {
             exposure,
             tone_mapper: self.look.passes.tone_mapper.unwrap_or_default(),
@@ -257,6 +257,12 @@ impl Opened {
                 cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
             },
             effects: self.effects,
+            shadows: ShadowSettings {
+                enabled: self.look.passes.shadows.unwrap_or(shadows.enabled),
+                method: self.look.passes.shadow_method.unwrap_or(shadows.method),
+                samples: self.look.passes.shadow_samples.unwrap_or(shadows.samples),
+                resolution: self.look.passes.shadow_resolution.unwrap_or(shadows.resolution),
+            },
             aovs,
             ..Settings::default()
         }

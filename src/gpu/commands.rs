@@ -497,6 +497,46 @@ impl Recorder<'_> {
         unsafe { device.cmd_end_rendering(commands) };
     }
 
+    /// Draws to a part of the targets only: left, top, width, height in pixels.
+    pub fn set_viewport(&mut self, [x, y, width, height]: [u32; 4]) {
+        let viewport = vk::Viewport {
+            x: x as f32,
+            y: y as f32,
+            width: width as f32,
+            height: height as f32,
+            min_depth: 0.0,
+            max_depth: 1.0,
+        };
+        let scissor =
+            vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } };
+        let (device, commands) = self.raw();
+        // SAFETY: recording inside of rendering.
+        unsafe {
+            device.cmd_set_viewport(commands, 0, &[viewport]);
+            device.cmd_set_scissor(commands, 0, &[scissor]);
+        }
+    }
+
+    /// Sets the depth of a part of the target: left, top, width, height in pixels.
+    pub fn clear_depth(&mut self, [x, y, width, height]: [u32; 4], depth: f32) {
+        let attachment = vk::ClearAttachment {
+            aspect_mask: vk::ImageAspectFlags::DEPTH,
+            color_attachment: 0,
+            clear_value: vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth, stencil: 0 } },
+        };
+        let rect = vk::ClearRect {
+            rect: vk::Rect2D {
+                offset: vk::Offset2D { x: x as i32, y: y as i32 },
+                extent: vk::Extent2D { width, height },
+            },
+            base_array_layer: 0,
+            layer_count: 1,
+        };
+        let (device, commands) = self.raw();
+        // SAFETY: recording inside of rendering to a depth target.
+        unsafe { device.cmd_clear_attachments(commands, &[attachment], &[rect]) };
+    }
+
     /// Chooses which faces are left out, and which winding is the front.
     pub fn set_culling(&mut self, cull_back: bool, front_is_clockwise: bool) {
         let (device, commands) = self.raw();

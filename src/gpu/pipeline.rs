@@ -202,6 +202,8 @@ pub struct GraphicsState {
     pub colors: Vec<(vk::Format, bool)>,
     /// Depth format, whether it is written, and the test.
     pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
+    /// Constant and slope factor that are added to the depth of what is drawn.
+    pub depth_bias: Option<(f32, f32)>,
     /// A shader whose texture set (set 1) the pipeline's layout has whole, whatever its own shaders use of it, so that
     /// texture sets made for one pipeline fit the others.
     pub textures_of: Option<&'static str>,
@@ -271,7 +273,12 @@ impl GraphicsPipeline {
         let assembly =
             vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let (constant, slope) = state.depth_bias.unwrap_or_default();
+        let raster = vk::PipelineRasterizationStateCreateInfo::default()
+            .line_width(1.0)
+            .depth_bias_enable(state.depth_bias.is_some())
+            .depth_bias_constant_factor(constant)
+            .depth_bias_slope_factor(slope);
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let (_, depth_write, depth_test) = state.depth.unwrap_or_default();

@@ -11,6 +11,8 @@ pub enum Access {
     ColorBlend,
     /// Depth attachment that is tested and written.
     DepthWrite,
+    /// Depth attachment that is tested and written and kept in part.
+    DepthOver,
     /// Depth attachment that is tested only.
     DepthTest,
     /// Read in a fragment shader, by texel or sampler.
@@ -71,7 +73,7 @@ impl Access {
                 A::COLOR_ATTACHMENT_READ | A::COLOR_ATTACHMENT_WRITE,
                 L::COLOR_ATTACHMENT_OPTIMAL,
             ),
-            Self::DepthWrite => (
+            Self::DepthWrite | Self::DepthOver => (
                 fragment_tests,
                 A::DEPTH_STENCIL_ATTACHMENT_READ | A::DEPTH_STENCIL_ATTACHMENT_WRITE,
                 L::DEPTH_ATTACHMENT_OPTIMAL,
@@ -101,6 +103,7 @@ impl Access {
             Self::ColorWrite
                 | Self::ColorBlend
                 | Self::DepthWrite
+                | Self::DepthOver
                 | Self::ComputeStorageWrite
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
@@ -120,7 +123,7 @@ impl Access {
         use vk::ImageUsageFlags as U;
         match self {
             Self::ColorWrite | Self::ColorBlend => U::COLOR_ATTACHMENT,
-            Self::DepthWrite | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
+            Self::DepthWrite | Self::DepthOver | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
             Self::VertexStorageRead
             | Self::FragmentStorageRead

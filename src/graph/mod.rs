@@ -49,6 +49,8 @@ enum Kind {
     Transient { width: u32, height: u32, format: vk::Format },
     /// One of a history's two images; `slot` says which of the pair.
     History { key: String, slot: usize, width: u32, height: u32, format: vk::Format },
+    /// Pixels that are kept from frame to frame.
+    Kept { width: u32, height: u32, format: vk::Format },
     /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
     Storage { size: u64 },
     /// Bytes on the host that copies go to.
@@ -149,6 +151,13 @@ impl<'a> PassBuilder<'_, 'a> {
         self.uses(image, Access::DepthWrite)
     }
 
+    /// The pass tests depth and writes it over what the image holds.
+    #[must_use]
+    pub fn depth_over(mut self, image: ImageHandle) -> Self {
+        self.depth = Some((image.0, None, true));
+        self.uses(image, Access::DepthOver)
+    }
+
     /// The pass tests depth and leaves it as it is.
     #[must_use]
     pub fn depth_tested(mut self, image: ImageHandle) -> Self {
@@ -187,6 +196,11 @@ impl<'a> Graph<'a> {
         (previous, ImageHandle(self.add(name, kind(current))))
     }
 
+    /// An image that keeps what it holds from frame to frame. Without content where `GraphCache::holds` says so.
+    pub fn kept(&mut self, name: &str, width: u32, height: u32, format: vk::Format) -> ImageHandle {
+        ImageHandle(self.add(name, Kind::Kept { width, height, format }))
+    }
+
     /// Storage on the device.
     pub fn storage(&mut self, name: &str, size: u64) -> BufferHandle {
         BufferHandle(self.add(name, Kind::Storage { size }))
@@ -217,9 +231,11 @@ impl<'a> Graph<'a> {
     /// Copies an image to the host; the buffer's rows are packed.
     pub fn read_back(&mut self, name: &str, image: ImageHandle) -> BufferHandle {
         let size = match self.resources.get(image.0).map(|resource| &resource.kind) {
-            Some(Kind::Transient { width, height, format } | Kind::History { width, height, format, .. }) => {
-                u64::from(*width) * u64::from(*height) * crate::gpu::readback::texel_size(*format)
-            }
+            Some(
+                Kind::Transient { width, height, format }
+                | Kind::Kept { width, height, format }
+                | Kind::History { width, height, format, .. },
+            ) => u64::from(*width) * u64::from(*height) * crate::gpu::readback::texel_size(*format),
             _ => 0,
         };
         let buffer = self.readback(name, size);
@@ -243,6 +259,7 @@ impl<'a> Graph<'a> {
                     Kind::History { key, slot, .. } => {
                         Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
                     }
+                    Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
                     _ => None,
                 },
             })
@@ -280,6 +297,9 @@ impl<'a> Graph<'a> {
                 Kind::History { key, slot, .. } => {
                     image = cache.histories.get(key).map(|history| Arc::clone(&history.images[*slot]));
                 }
+                Kind::Kept { width, height, format } if used => {
+                    image = Some(cache.keep(&gpu, &resource.name, (*width, *height, *format))?);
+                }
                 Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
                 Kind::Readback { size } if used => {
                     buffer = Some(Buffer::new(&gpu, &resource.name, *size, BufferKind::Readback)?);
@@ -300,6 +320,11 @@ impl<'a> Graph<'a> {
             rec.end_pass();
         }
         for (resource, state) in self.resources.iter().zip(&prepared.plan.last_states) {
+            if let Kind::Kept { .. } = &resource.kind
+                && let Some(kept) = cache.kept.get_mut(&resource.name)
+            {
+                kept.state = *state;
+            }
             if let Kind::History { key, slot, .. } = &resource.kind
                 && let Some(history) = cache.histories.get_mut(key)
             {
@@ -407,6 +432,12 @@ struct History {
     fresh: bool,
 }
 
+struct Kept {
+    image: Arc<Image>,
+    state: State,
+    info: (u32, u32, vk::Format),
+}
+
 /// What the graph keeps from frame to frame: images, buffers, histories.
 #[derive(Default)]
 pub struct GraphCache {
@@ -416,6 +447,7 @@ pub struct GraphCache {
     memory: MemoryUse,
     storages: HashMap<String, Arc<Buffer>>,
     histories: HashMap<String, History>,
+    kept: HashMap<String, Kept>,
 }
 
 type CacheKey = (Vec<Kind>, Vec<Option<(usize, usize)>>, Vec<vk::ImageUsageFlags>);
@@ -428,6 +460,33 @@ impl GraphCache {
         let buffer = Buffer::new(gpu, name, size, BufferKind::Storage)?;
         self.storages.insert(name.into(), Arc::clone(&buffer));
         Ok(buffer)
+    }
+
+    /// Whether a kept image of this name and kind was there in an earlier frame.
+    #[must_use]
+    pub fn holds(&self, name: &str, width: u32, height: u32, format: vk::Format) -> bool {
+        self.kept.get(name).is_some_and(|kept| kept.info == (width, height, format))
+    }
+
+    fn kept_state(&self, name: &str, kind: &Kind) -> State {
+        let Kind::Kept { width, height, format } = *kind else { return State::NEW };
+        self.kept.get(name).filter(|kept| kept.info == (width, height, format)).map_or(State::NEW, |kept| kept.state)
+    }
+
+    fn keep(&mut self, gpu: &Gpu, name: &str, info: (u32, u32, vk::Format)) -> GpuResult<Arc<Image>> {
+        if let Some(kept) = self.kept.get(name).filter(|kept| kept.info == info) {
+            return Ok(Arc::clone(&kept.image));
+        }
+        let (width, height, format) = info;
+        let attachment = if format == vk::Format::D32_SFLOAT {
+            vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+        } else {
+            vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::STORAGE
+        };
+        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_SRC | attachment;
+        let image = Image::new(gpu, name, ImageInfo { width, height, mips: 1, format, usage })?;
+        self.kept.insert(name.into(), Kept { image: Arc::clone(&image), state: State::NEW, info });
+        Ok(image)
     }
 
     fn ensure_histories(&mut self, gpu: &Gpu, resources: &[Resource]) -> GpuResult<()> {

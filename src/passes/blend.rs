@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
-    graph::Graph,
+    graph::{Access, Graph, ImageHandle},
 };
 
 /// The pipelines.
@@ -40,6 +40,7 @@ impl BlendPass {
         data: &'a FrameData,
         gbuffer: Gbuffer,
         lit: Lit,
+        atlas: Option<ImageHandle>,
     ) {
         if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
             return;
@@ -48,9 +49,17 @@ impl BlendPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
         }
+        if let Some(atlas) = atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
         let pipeline = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
-            let lights = [("light_block", Bind::Storage(&data.lights))];
+            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let lights = [
+                ("light_block", Bind::Storage(&data.lights)),
+                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
+                ("shadow_atlas", Bind::Sampled(&atlas)),
+            ];
             draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
         });
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData,
+    FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
 };
@@ -19,6 +19,17 @@ pub struct Lit {
     pub light: ImageHandle,
     /// Its diffuse and specular parts, where they were asked for.
     pub split: Option<(ImageHandle, ImageHandle)>,
+}
+
+/// What the pass reads of this frame's passes.
+#[derive(Clone, Copy)]
+pub struct LightingInputs {
+    /// Surfaces.
+    pub gbuffer: Gbuffer,
+    /// Which lamps matter where.
+    pub lists: LightLists,
+    /// The shadow maps, where there are any.
+    pub atlas: Option<ImageHandle>,
 }
 
 /// The pipelines.
@@ -47,11 +58,12 @@ impl LightingPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
+        scene: &'a GpuScene,
         data: &'a FrameData,
-        gbuffer: Gbuffer,
-        lists: LightLists,
+        inputs: LightingInputs,
         split: bool,
     ) -> Lit {
+        let LightingInputs { gbuffer, lists, atlas } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -67,6 +79,9 @@ impl LightingPass {
             .uses(lists.clusters, Access::FragmentStorageRead)
             .uses(lists.entries, Access::FragmentStorageRead)
             .color_cleared(light, [0.0; 4]);
+        if let Some(atlas) = atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
@@ -76,6 +91,7 @@ impl LightingPass {
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
+            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
             cx.rec.bind_graphics(
                 pipeline,
                 &[
@@ -88,6 +104,8 @@ impl LightingPass {
                     ("tile_block", Bind::Storage(&tiles)),
                     ("cluster_block", Bind::Storage(&clusters)),
                     ("entry_block", Bind::Storage(&entries)),
+                    ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
+                    ("shadow_atlas", Bind::Sampled(&atlas)),
                 ],
             )?;
             cx.rec.draw_fullscreen();

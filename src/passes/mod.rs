@@ -15,6 +15,7 @@ pub mod mips;
 pub mod motion_blur;
 pub mod resolve;
 pub mod scene_data;
+pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod velocity;
@@ -23,7 +24,7 @@ pub mod vignetting;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -38,6 +39,10 @@ pub struct FrameData {
     pub lights: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// Shadow maps.
+    pub shadows: shadow_maps::FrameShadows,
+    /// Where the camera stands in the world (m).
+    pub camera: glam::DVec3,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -55,12 +60,25 @@ impl FrameData {
     }
 }
 
+/// Host-visible memory with these elements, or room for one where there is none.
+///
+/// # Errors
+/// Out of memory.
+pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -> GpuResult<Arc<Buffer>> {
+    let bytes: &[u8] = bytemuck::cast_slice(elements);
+    let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
+    buffer.write(0, bytes);
+    Ok(buffer)
+}
+
 /// All pipelines.
 pub struct Passes {
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
     pub light_lists: light_lists::LightListsPass,
+    /// Depths seen from lamps.
+    pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// Alpha-blended surfaces.
@@ -81,7 +99,10 @@ impl Passes {
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
         let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
-            || gbuffer::GbufferPass::new(gpu).and_then(|g| blend::BlendPass::new(gpu).map(|b| (g, b))),
+            || {
+                let gbuffer = gbuffer::GbufferPass::new(gpu)?;
+                Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
+            },
             || {
                 (
                     light_lists::LightListsPass::new(gpu),
@@ -92,10 +113,11 @@ impl Passes {
                 )
             },
         );
-        let (gbuffer, blend) = geometry?;
+        let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             gbuffer,
             blend,
+            shadow_maps,
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,

@@ -1,6 +1,12 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
@@ -124,6 +130,8 @@ pub struct WorldLight {
 
 /// A scene on the device.
 pub struct GpuScene {
+    /// Another one for each upload.
+    pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
     /// All indices.
@@ -138,7 +146,57 @@ pub struct GpuScene {
     pub light_tree: Vec<light_tree::Node>,
     /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
     pub losses: Arc<Buffer>,
+    /// One white texel, for what is not there.
+    pub white: Arc<Image>,
+    /// The box around all that is shown (m).
+    pub bounds: (DVec3, DVec3),
     groups: Vec<Group>,
+}
+
+/// What throws shadows.
+#[derive(Default)]
+pub struct Casters {
+    /// Instances, relative to the camera.
+    pub instances: Vec<shared::Instance>,
+    /// Primitives.
+    pub groups: Vec<CasterGroup>,
+}
+
+/// A primitive with all places where it throws a shadow.
+pub struct CasterGroup {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// Added to each index.
+    pub vertex_offset: i32,
+    /// Into the scene's materials.
+    pub material: u32,
+    /// Alpha-tested or not.
+    pub layer: Layer,
+    /// Into the casters' instances.
+    first_instance: u32,
+    /// Around each place: centre relative to the camera, and radius.
+    spheres: Vec<(Vec3, f32)>,
+}
+
+impl CasterGroup {
+    /// Runs of instances (first, count) that a projection may see. Nothing is left out for being nearer than it begins.
+    #[must_use]
+    pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
+        let m = to_clip.transpose();
+        let planes = [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for (index, (center, radius)) in (self.first_instance..).zip(&self.spheres) {
+            let seen = planes.iter().all(|plane| plane.dot(center.extend(1.0)) >= -radius * plane.truncate().length());
+            match runs.last_mut() {
+                _ if !seen => {}
+                Some((first, count)) if *first + *count == index => *count += 1,
+                _ => runs.push((index, 1)),
+            }
+        }
+        runs
+    }
 }
 
 fn tree_over(lights: &[WorldLight]) -> Vec<light_tree::Node> {
@@ -171,7 +229,8 @@ impl GpuScene {
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let textures = upload_textures(gpu, &mut uploader, scene, &materials, pipeline)?;
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let lights = world_lights(scene);
         let light_tree = tree_over(&lights);
         let (low, high) = scene.bounds().unwrap_or_default();
@@ -179,7 +238,21 @@ impl GpuScene {
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         uploader.finish()?;
-        Ok(Self { vertices, indices, materials: material_buffer, textures, lights, light_tree, losses, groups })
+        let bounds = (low, high);
+        static UPLOADS: AtomicU64 = AtomicU64::new(0);
+        Ok(Self {
+            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+            vertices,
+            indices,
+            materials: material_buffer,
+            textures,
+            lights,
+            light_tree,
+            losses,
+            white,
+            bounds,
+            groups,
+        })
     }
 
     /// What this view sees, and in which order it is drawn.
@@ -226,6 +299,31 @@ impl GpuScene {
         blended.sort_by(|a, b| b.0.total_cmp(&a.0));
         visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
         visible
+    }
+
+    /// All that throws shadows: everything that is not blended.
+    #[must_use]
+    pub fn casters(&self, camera: DVec3) -> Casters {
+        let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
+        for group in self.groups.iter().filter(|group| group.layer != Layer::Blend) {
+            let first_instance = casters.instances.len() as u32;
+            let mut spheres = Vec::with_capacity(group.places.len());
+            for place in group.places.iter() {
+                let (instance, scale) = place_instance(place, camera);
+                spheres.push((instance.to_world.transform_point3(group.center), group.radius * scale));
+                casters.instances.push(instance);
+            }
+            casters.groups.push(CasterGroup {
+                first_index: group.first_index,
+                index_count: group.index_count,
+                vertex_offset: group.vertex_offset,
+                material: group.material,
+                layer: group.layer,
+                first_instance,
+                spheres,
+            });
+        }
+        casters
     }
 
     /// The lights relative to the camera, directional ones first.
@@ -514,9 +612,9 @@ fn upload_textures(
     uploader: &mut Uploader,
     scene: &Scene,
     materials: &[scene::Material],
+    white: &Arc<Image>,
     pipeline: &GraphicsPipeline,
 ) -> GpuResult<Arc<TextureSet>> {
-    let white = texture_image(gpu, uploader, "white", &[255; 4], 1, 1, false)?;
     let plain = SamplerInfo {
         mag: vk::Filter::LINEAR,
         min: vk::Filter::LINEAR,
@@ -534,7 +632,7 @@ fn upload_textures(
             let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
             let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
             let Some((texture, image)) = picture else {
-                list.push((Arc::clone(&white), plain));
+                list.push((Arc::clone(white), plain));
                 continue;
             };
             let srgb = matches!(slot, 0 | 4);

@@ -29,10 +29,10 @@ shader_struct! {
         pub cull_bound: f32,
         /// Nodes of the light tree.
         pub node_count: u32,
-        /// Padding.
-        pub pad0: u32,
-        /// Padding.
-        pub pad1: u32,
+        /// `SHADOWS_`.
+        pub shadow_method: u32,
+        /// Rays to a light with a surface.
+        pub shadow_samples: u32,
     }
 }
 
@@ -85,6 +85,24 @@ shader_struct! {
 }
 
 shader_struct! {
+    /// A part of the shadow atlas (`passes::shadow_maps`).
+    pub struct ShadowMap {
+        /// Camera-relative world to the map's clip space, reversed depth.
+        pub to_clip: Mat4,
+        /// Left, top, width, height of the atlas, as fractions.
+        pub rect: Vec4,
+        /// Texels on each side.
+        pub size: f32,
+        /// Maps of its light: 1, 6 faces, or its cascades.
+        pub count: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+    }
+}
+
+shader_struct! {
     /// A mesh in its place.
     pub struct Instance {
         /// Object space to camera-relative world.
@@ -127,8 +145,15 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 5] =
-    [FrameConstants::LAYOUT, LightNode::LAYOUT, Light::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 6] =
+    [FrameConstants::LAYOUT, LightNode::LAYOUT, Light::LAYOUT, ShadowMap::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+
+/// Nothing throws shadows.
+pub const SHADOWS_OFF: u32 = 0;
+/// By shadow maps, where a light has them.
+pub const SHADOWS_MAPS: u32 = 1;
+/// By rays.
+pub const SHADOWS_TRACED: u32 = 2;
 
 /// Bits of `Light::kind` that tell the kind.
 pub const LIGHT_KIND_BITS: u32 = 0xff;

@@ -59,6 +59,13 @@ impl View {
         (self.view_projection.as_dmat4() * back).as_mat4()
     }
 
+    /// Distance (m) of the near plane along the line of sight.
+    #[must_use]
+    pub fn near(&self) -> f64 {
+        let near = self.inverse * vec4(0.0, 0.0, 1.0, 1.0);
+        f64::from((near.truncate() / near.w).dot(self.forward))
+    }
+
     /// Whether a sphere (centre relative to the camera) may be seen. Gribb and Hartmann 2001, "Fast Extraction of
     /// Viewing Frustum Planes".
     #[must_use]

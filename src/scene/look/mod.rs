@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 pub use camera::CameraLook;
 pub use effects::EffectsLook;
 pub use lights::LightLook;
-pub use passes::PassesLook;
+pub use passes::{PassesLook, ShadowMethod};
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
@@ -250,6 +250,11 @@ impl Reader<'_> {
             Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
             _ => Err(self.wrong()),
         }
+    }
+
+    /// A whole number within bounds, both included.
+    pub fn whole(&self, least: u32, most: u32) -> Result<u32, LookError> {
+        self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
     }
 
     pub fn boolean(&self) -> Result<bool, LookError> {

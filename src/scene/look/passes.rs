@@ -6,15 +6,37 @@ use crate::camera::ToneMapper;
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
+    ("passes.shadows.enabled", "true or false"),
+    ("passes.shadows.method", "maps or traced"),
+    ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
+    ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
+
+/// How shadows are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShadowMethod {
+    /// Depth maps of suns, spots and points (docs/shadow-maps.md).
+    #[default]
+    Maps,
+    /// Rays through the scene (docs/shadows.md).
+    Traced,
+}
 
 /// The passes' overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassesLook {
     /// `tonemap.operator`.
     pub tone_mapper: Option<ToneMapper>,
+    /// `shadows.enabled`.
+    pub shadows: Option<bool>,
+    /// `shadows.method`.
+    pub shadow_method: Option<ShadowMethod>,
+    /// `shadows.samples`.
+    pub shadow_samples: Option<u32>,
+    /// `shadows.resolution`.
+    pub shadow_resolution: Option<u32>,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -30,6 +52,16 @@ impl PassesLook {
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
+            "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
+            "passes.shadows.method" => {
+                self.shadow_method = Some(match read.value {
+                    "maps" => ShadowMethod::Maps,
+                    "traced" => ShadowMethod::Traced,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.shadows.samples" => self.shadow_samples = Some(read.whole(1, 1024)?),
+            "passes.shadows.resolution" => self.shadow_resolution = Some(read.whole(128, 8192)?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),

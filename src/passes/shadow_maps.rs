@@ -1,0 +1,619 @@
+//! Shadow maps: what suns, spots and points see, as depths in one atlas (docs/shadow-maps.md).
+//!
+//! `plan` is pure: which lamps get maps, where in the atlas, and with which matrix. Cascades are spheres around pieces of
+//! the camera's view whose centres move by whole texels only, so that edges keep still while the camera moves (Valient,
+//! "Stable Rendering of Cascaded Shadow Maps", ShaderX6, 2008).
+
+use std::sync::Arc;
+
+use glam::{DMat3, DMat4, DVec3, DVec4, Vec4};
+
+use super::{
+    FrameData, GpuScene, dynamic_buffer,
+    gbuffer::DEPTH,
+    scene_data::{self, Casters, Layer, WorldLight},
+    shared,
+    view::View,
+};
+use crate::{
+    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Graph, ImageHandle},
+};
+
+/// Cascades of a sun.
+pub const CASCADES: usize = 4;
+
+/// How split distances lie between even (0) and in proportion (1): Zhang et al., "Parallel-Split Shadow Maps for
+/// Large-Scale Virtual Environments" (2006), equation 3.
+const SPLIT_BLEND: f64 = 0.85;
+
+/// Texels at a map's border that lookups near the edge of what it covers may touch.
+const BORDER: f64 = 3.0;
+
+/// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
+const WIDEST_SPOT: f64 = 1.15;
+
+/// The atlas is this many cells across; a cascade takes two by two.
+const CELLS_ACROSS: u32 = 8;
+
+/// The atlas among the images that the graph keeps.
+pub const ATLAS: &str = "shadow atlas";
+
+/// Texels of the largest atlas: 256 MiB.
+const MAX_TEXELS: u64 = 64 << 20;
+
+/// The least size of a cell (texels).
+const LEAST_CELL: u32 = 64;
+
+/// One map: a part of the atlas with what it shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Map {
+    /// World to the map's clip space; depth is reversed.
+    pub world_to_clip: DMat4,
+    /// Left, top, width, height in the atlas (texels).
+    pub rect: [u32; 4],
+    /// Of this many maps of its lamp: the cascades, 6 faces, or 1.
+    pub count: u32,
+}
+
+impl Map {
+    /// From the world relative to a camera at this place to the map's clip space.
+    #[must_use]
+    pub fn to_clip(&self, camera: DVec3) -> DMat4 {
+        self.world_to_clip * DMat4::from_translation(camera)
+    }
+}
+
+/// All maps of a frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MapPlan {
+    /// The maps; those of one lamp follow each other.
+    pub maps: Vec<Map>,
+    /// For each light its first map.
+    pub first_of_light: Vec<Option<u32>>,
+    /// Width and height of the atlas (texels); at least 1 each.
+    pub atlas: [u32; 2],
+}
+
+/// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the camera, as long as the
+/// atlas has room. `resolution` is the size of a cascade in texels; the faces of other lamps have half of it.
+#[must_use]
+pub fn plan(lights: &[WorldLight], bounds: (DVec3, DVec3), view: &View, resolution: u32, max_side: u32) -> MapPlan {
+    let near = view.near();
+    let mut wanted: Vec<usize> = (0..lights.len())
+        .filter(|&light| {
+            let light = &lights[light].shader;
+            let kind = light.kind & shared::LIGHT_KIND_BITS;
+            light.kind & shared::LIGHT_SHADOW != 0
+                && (kind == shared::LIGHT_POINT || kind == shared::LIGHT_DIRECTIONAL)
+                && light.intensity.max_element() > 0.0
+        })
+        .collect();
+    let importance = |light: &WorldLight| {
+        if light.directional {
+            return f64::INFINITY;
+        }
+        f64::from(light.candela.max_element()) / light.position.distance_squared(view.position).max(1e-6)
+    };
+    // By number among equals: the same scene always gets the same maps.
+    wanted.sort_by(|&a, &b| importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b)));
+
+    let mut cell = (resolution / 2).clamp(LEAST_CELL, max_side / CELLS_ACROSS);
+    let cells_of = |light: &WorldLight| match maps_of(light) {
+        _ if light.directional => 4 * CASCADES as u32,
+        count => count as u32,
+    };
+    // Smaller maps for all before none for some.
+    let all: u32 = wanted.iter().map(|&light| cells_of(&lights[light])).sum();
+    let rows_for = |cells: u32| cells.div_ceil(CELLS_ACROSS) + 1;
+    let most_rows = |cell: u32| {
+        let by_memory = MAX_TEXELS / (u64::from(cell) * u64::from(cell) * u64::from(CELLS_ACROSS));
+        u32::try_from(by_memory).unwrap_or(u32::MAX).min(max_side / cell).max(2)
+    };
+    while cell / 2 >= LEAST_CELL && rows_for(all) > most_rows(cell) {
+        cell /= 2;
+    }
+
+    let mut plan = MapPlan { first_of_light: vec![None; lights.len()], ..MapPlan::default() };
+    let mut grid = CellGrid::default();
+    for light in wanted {
+        let world = &lights[light];
+        let (side, count) = if world.directional { (2, CASCADES) } else { (1, maps_of(world)) };
+        let Some(places) = grid.take(side, count, most_rows(cell)) else { continue };
+        plan.first_of_light[light] = u32::try_from(plan.maps.len()).ok();
+        let size = f64::from(cell * side);
+        let matrices = if world.directional {
+            cascades(DVec3::from(world.direction), bounds, view, near, size)
+        } else {
+            lamp_matrices(world, size)
+        };
+        for ([x, y], world_to_clip) in places.into_iter().zip(matrices) {
+            let rect = [x * cell, y * cell, cell * side, cell * side];
+            plan.maps.push(Map { world_to_clip, rect, count: count as u32 });
+        }
+    }
+    plan.atlas = if plan.maps.is_empty() { [1, 1] } else { [CELLS_ACROSS * cell, grid.rows() * cell] };
+    plan
+}
+
+/// Free places of the atlas, filled row by row; cascades two rows at a time.
+#[derive(Default)]
+struct CellGrid {
+    /// Which cells of each row are taken.
+    rows: Vec<u8>,
+}
+
+impl CellGrid {
+    fn rows(&self) -> u32 {
+        self.rows.len() as u32
+    }
+
+    /// Places for `count` squares of `side` cells; none if they do not fit below `most` rows.
+    fn take(&mut self, side: u32, count: usize, most: u32) -> Option<Vec<[u32; 2]>> {
+        let before = self.rows.clone();
+        let mut places = Vec::with_capacity(count);
+        while places.len() < count {
+            match self.take_one(side, most) {
+                Some(place) => places.push(place),
+                None => {
+                    self.rows = before;
+                    return None;
+                }
+            }
+        }
+        Some(places)
+    }
+
+    fn take_one(&mut self, side: u32, most: u32) -> Option<[u32; 2]> {
+        for y in 0..=most.checked_sub(side)? {
+            while self.rows.len() < (y + side) as usize {
+                self.rows.push(0);
+            }
+            for x in (0..=CELLS_ACROSS - side).step_by(side as usize) {
+                let bits = ((1u32 << side) - 1) << x;
+                let rows = y as usize..(y + side) as usize;
+                if self.rows[rows.clone()].iter().all(|row| u32::from(*row) & bits == 0) {
+                    self.rows[rows].iter_mut().for_each(|row| *row |= bits as u8);
+                    return Some([x, y]);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How many maps a lamp that is no sun takes.
+fn maps_of(light: &WorldLight) -> usize {
+    if light.shader.spot_scale > 0.0 && outer_half_angle(light) <= WIDEST_SPOT { 1 } else { 6 }
+}
+
+fn outer_half_angle(light: &WorldLight) -> f64 {
+    (-f64::from(light.shader.spot_offset) / f64::from(light.shader.spot_scale)).clamp(-1.0, 1.0).acos()
+}
+
+/// Distances (m) at which the cascades end: between even and proportional steps from `near` to `far`.
+#[must_use]
+pub fn split_distances(near: f64, far: f64) -> [f64; CASCADES] {
+    std::array::from_fn(|index| {
+        let part = (index + 1) as f64 / CASCADES as f64;
+        let proportional = near * (far / near).powf(part);
+        let even = near + (far - near) * part;
+        SPLIT_BLEND * proportional + (1.0 - SPLIT_BLEND) * even
+    })
+}
+
+/// Rows: two axes across the direction, and the direction.
+fn light_axes(direction: DVec3) -> DMat3 {
+    let (right, up) = direction.any_orthonormal_pair();
+    DMat3::from_cols(right, up, direction)
+}
+
+fn cascades(direction: DVec3, bounds: (DVec3, DVec3), view: &View, near: f64, size: f64) -> Vec<DMat4> {
+    let direction = direction.normalize_or(DVec3::NEG_Y);
+    let axes = light_axes(direction);
+    let corners = corners(bounds);
+    let depth = |p: DVec3| p.dot(direction);
+    let first = corners.iter().map(|&p| depth(p)).fold(f64::INFINITY, f64::min);
+    let last = corners.iter().map(|&p| depth(p)).fold(f64::NEG_INFINITY, f64::max);
+    let pad = (last - first).max(1e-3) * 1e-3;
+    let (first, last) = (first - pad, last + pad);
+    let forward = view.forward.as_dvec3();
+    let reach = corners.iter().map(|&p| (p - view.position).dot(forward)).fold(0.0, f64::max);
+    // In steps, so that the splits do not move with every step of the camera.
+    let far = (2.0 * reach.max(near * 2.0).log2()).ceil().mul_add(0.5, 0.0).exp2();
+    let near = near.max(far * 1e-3);
+    let mut from = 0.0;
+    split_distances(near, far)
+        .into_iter()
+        .map(|to| {
+            let (middle, radius) = bounding_sphere(view, from, to);
+            from = to;
+            // The filter reaches over the edge; and whole steps keep the scale when the splits move.
+            let radius = radius / (1.0 - 2.0 * BORDER / size);
+            let radius = (radius.log2() * 16.0).ceil().mul_add(1.0 / 16.0, 0.0).exp2();
+            let texel = 2.0 * radius / size;
+            let center = view.position + forward * middle;
+            let snap = |axis: DVec3| (center.dot(axis) / texel).round() * texel;
+            let (right, up) = (axes.x_axis, axes.y_axis);
+            let (x, y) = (snap(right), snap(up));
+            let span = last - first;
+            DMat4::from_cols(
+                (right / radius).extend(-x / radius),
+                (up / radius).extend(-y / radius),
+                (-direction / span).extend(last / span),
+                DVec4::W,
+            )
+            .transpose()
+        })
+        .collect()
+}
+
+/// A sphere around what the view sees between two distances: how far along the line of sight, and its radius.
+fn bounding_sphere(view: &View, from: f64, to: f64) -> (f64, f64) {
+    // Half the diagonal of the picture at a distance of 1 and at 0.
+    let corner = |depth: f32| {
+        let p = view.inverse * Vec4::new(1.0, 1.0, depth, 1.0);
+        let p = (p.truncate() / p.w).as_dvec3();
+        let along = p.dot(view.forward.as_dvec3());
+        (along, (p.length_squared() - along * along).max(0.0).sqrt())
+    };
+    let (along, across) = corner(0.5);
+    if view.parallel {
+        let middle = (from + to) / 2.0;
+        return (middle, across.hypot((to - from) / 2.0));
+    }
+    let slope = across / along.max(1e-9);
+    // The sphere through both rims, or around the far one alone.
+    let middle = (((from + to) / 2.0) * (1.0 + slope * slope)).min(to);
+    (middle, (to - middle).hypot(to * slope))
+}
+
+fn corners((low, high): (DVec3, DVec3)) -> [DVec3; 8] {
+    std::array::from_fn(|i| {
+        DVec3::new(
+            if i & 1 == 0 { low.x } else { high.x },
+            if i & 2 == 0 { low.y } else { high.y },
+            if i & 4 == 0 { low.z } else { high.z },
+        )
+    })
+}
+
+/// Views of a cube's faces as (axis that is seen, up): +X -X +Y -Y +Z -Z.
+const FACES: [(DVec3, DVec3); 6] = [
+    (DVec3::X, DVec3::Y),
+    (DVec3::NEG_X, DVec3::Y),
+    (DVec3::Y, DVec3::Z),
+    (DVec3::NEG_Y, DVec3::Z),
+    (DVec3::Z, DVec3::Y),
+    (DVec3::NEG_Z, DVec3::Y),
+];
+
+/// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the lamp itself.
+pub const NEAREST_CASTER: f64 = 0.01;
+
+fn lamp_matrices(light: &WorldLight, size: f64) -> Vec<DMat4> {
+    let position = light.position;
+    let look = |forward: DVec3, up: DVec3, half_angle: f64| {
+        let right = forward.cross(up).normalize_or(forward.any_orthonormal_vector());
+        let up = right.cross(forward);
+        // Wider by the border that the filter needs.
+        let scale = (1.0 - 2.0 * BORDER / size) / half_angle.tan();
+        let row = |axis: DVec3| axis.extend(-position.dot(axis));
+        DMat4::from_cols(row(right) * scale, row(up) * scale, DVec4::new(0.0, 0.0, 0.0, NEAREST_CASTER), row(forward))
+            .transpose()
+    };
+    if maps_of(light) == 1 {
+        let forward = DVec3::from(light.direction);
+        let angle = outer_half_angle(light).max(1e-3);
+        return vec![look(forward, forward.any_orthonormal_vector(), angle)];
+    }
+    FACES.iter().map(|&(forward, up)| look(forward, up, std::f64::consts::FRAC_PI_4)).collect()
+}
+
+/// The plan as the shaders read it.
+fn packed(plan: &MapPlan, camera: DVec3) -> Vec<shared::ShadowMap> {
+    let [width, height] = plan.atlas.map(|side| side as f32);
+    plan.maps
+        .iter()
+        .map(|map| {
+            let [x, y, w, h] = map.rect.map(|side| side as f32);
+            shared::ShadowMap {
+                to_clip: map.to_clip(camera).as_mat4(),
+                rect: Vec4::new(x / width, y / height, w / width, h / height),
+                size: w,
+                count: map.count,
+                pad0: 0,
+                pad1: 0,
+            }
+        })
+        .collect()
+}
+
+/// The pipelines.
+pub struct ShadowMapsPass {
+    opaque: Arc<GraphicsPipeline>,
+    mask: Arc<GraphicsPipeline>,
+}
+
+/// What a draw tells the shaders.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Push {
+    material: u32,
+    map: u32,
+}
+
+impl ShadowMapsPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, vertex: &str, fragment: &str, used: &[u32]| {
+            let state = GraphicsState {
+                vertex_stride: scene_data::VERTEX_STRIDE,
+                attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
+                depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
+                textures_of: Some("gbuffer.frag"),
+                // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
+                depth_bias: Some((-4.0, -3.2)),
+                ..GraphicsState::default()
+            };
+            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
+        };
+        Ok(Self {
+            opaque: make("shadow maps", "shadow_maps.vert", "shadow_maps.frag", &[0])?,
+            mask: make("shadow maps mask", "shadow_maps.vert+MASK", "shadow_maps.frag+MASK", &[0, 3, 4, 5])?,
+        })
+    }
+
+    /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
+    /// there are no maps.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        kept: Option<&MapPlan>,
+    ) -> Option<ImageHandle> {
+        let shadows = &data.shadows;
+        if shadows.plan.maps.is_empty() {
+            return None;
+        }
+        let [width, height] = shadows.plan.atlas;
+        let atlas = g.kept(ATLAS, width, height, DEPTH);
+        let drawn: Vec<usize> = (0..shadows.plan.maps.len())
+            .filter(|&map| kept.is_none_or(|kept| kept.maps.get(map) != shadows.plan.maps.get(map)))
+            .collect();
+        if drawn.is_empty() {
+            return Some(atlas);
+        }
+        let pass = g.pass("shadow maps");
+        let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
+        let over = kept.is_some();
+        pass.record(move |cx| {
+            let maps = || drawn.iter().filter_map(|&index| Some((index, shadows.plan.maps.get(index)?)));
+            for (_, map) in maps().filter(|_| over) {
+                cx.rec.clear_depth(map.rect, 0.0);
+            }
+            for (layers, pipeline, textured) in
+                [(&[Layer::Plain, Layer::Opaque][..], &self.opaque, false), (&[Layer::Mask][..], &self.mask, true)]
+            {
+                if !shadows.casters.groups.iter().any(|group| layers.contains(&group.layer)) {
+                    continue;
+                }
+                let mut binds = vec![
+                    ("instance_block", Bind::Storage(&shadows.instances)),
+                    ("shadow_map_block", Bind::Storage(&shadows.maps)),
+                ];
+                if textured {
+                    binds.push(("material_block", Bind::Storage(&scene.materials)));
+                }
+                cx.rec.bind_graphics(pipeline, &binds)?;
+                cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                cx.rec.keep(Arc::clone(&scene.textures) as _);
+                for (index, map) in maps() {
+                    cx.rec.set_viewport(map.rect);
+                    let to_clip = map.to_clip(data.camera).as_mat4();
+                    for group in shadows.casters.groups.iter().filter(|group| layers.contains(&group.layer)) {
+                        if textured {
+                            cx.rec.bind_texture_set(pipeline, &scene.textures, group.material as usize);
+                        }
+                        cx.rec.push_graphics(pipeline, &Push { material: group.material, map: index as u32 });
+                        for (first, count) in group.seen_by(&to_clip) {
+                            let geometry = (group.first_index, group.index_count, group.vertex_offset);
+                            cx.rec.draw_indexed(geometry.0, geometry.1, geometry.2, first, count);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        });
+        Some(atlas)
+    }
+}
+
+impl FrameShadows {
+    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        view: &View,
+        resolution: Option<u32>,
+        lights: &mut [shared::Light],
+    ) -> GpuResult<Self> {
+        let plan = resolution.map_or_else(MapPlan::default, |resolution| {
+            plan(&scene.lights, scene.bounds, view, resolution, gpu.limits().max_image_dimension2_d)
+        });
+        for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
+            light.shadow = first.unwrap_or(shared::NONE);
+        }
+        let casters = if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) };
+        let maps = packed(&plan, view.position);
+        Ok(Self {
+            instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
+            maps: dynamic_buffer(gpu, "shadow maps", &maps)?,
+            plan,
+            casters,
+        })
+    }
+}
+
+/// The buffers of a frame's shadow maps.
+pub struct FrameShadows {
+    /// Which maps there are.
+    pub plan: MapPlan,
+    /// What throws shadows.
+    pub casters: Casters,
+    /// Instances of all that throws shadows.
+    pub instances: Arc<Buffer>,
+    /// `ShadowMap`s.
+    pub maps: Arc<Buffer>,
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{DMat4, Vec3};
+
+    use super::*;
+    use crate::{
+        passes::scene_data::world_lights,
+        photometry::{Candela, Lux},
+        scene::{
+            Projection,
+            build::{SceneBuilder, facing},
+        },
+    };
+
+    const BOUNDS: (DVec3, DVec3) = (DVec3::new(-50.0, -1.0, -50.0), DVec3::new(50.0, 20.0, 50.0));
+
+    fn view(position: DVec3, yaw: f64) -> View {
+        let world = DMat4::from_translation(position) * DMat4::from_rotation_y(yaw);
+        let projection = Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.05, far: None };
+        View::new(world, &projection, 160, 90)
+    }
+
+    fn lights(fill: impl FnOnce(&mut SceneBuilder)) -> Vec<WorldLight> {
+        let mut builder = SceneBuilder::new("lights");
+        fill(&mut builder);
+        builder.build().map(|scene| world_lights(&scene)).unwrap_or_default()
+    }
+
+    fn one_sun() -> Vec<WorldLight> {
+        lights(|builder| {
+            builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::new(0.3, -1.0, 0.2));
+        })
+    }
+
+    /// Where a point of the world lies in a map, in texels.
+    fn texel(map: &Map, point: DVec3) -> (DVec3, bool) {
+        let clip = map.world_to_clip * point.extend(1.0);
+        let p = clip.truncate() / clip.w;
+        let size = f64::from(map.rect[2]);
+        (DVec3::new((p.x + 1.0) * size / 2.0, (p.y + 1.0) * size / 2.0, p.z), p.x.abs() < 1.0 && p.y.abs() < 1.0)
+    }
+
+    #[test]
+    fn cascades_move_by_whole_texels() {
+        let sun = one_sun();
+        let point = DVec3::new(1.7, 0.3, -4.0);
+        let first = view(DVec3::new(0.0, 1.6, 0.0), 0.0);
+        let reference = plan(&sun, BOUNDS, &first, 1024, 16_384);
+        assert_eq!(reference.maps.len(), CASCADES);
+        for step in 1..40 {
+            let next =
+                view(DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)), 0.001 * f64::from(step));
+            let moved = plan(&sun, BOUNDS, &next, 1024, 16_384);
+            for (before, after) in reference.maps.iter().zip(&moved.maps) {
+                let change = texel(after, point).0 - texel(before, point).0;
+                assert!((change.x - change.x.round()).abs() < 1e-6, "{change}");
+                assert!((change.y - change.y.round()).abs() < 1e-6, "{change}");
+                assert!(change.z.abs() < 1e-9, "{change}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_camera_sees_has_a_cascade() {
+        for (position, yaw) in [(DVec3::new(0.0, 1.6, 0.0), 0.4), (DVec3::new(-45.0, 10.0, 30.0), 2.0)] {
+            let view = view(position, yaw);
+            let plan = plan(&one_sun(), BOUNDS, &view, 2048, 16_384);
+            for i in 0..200 {
+                let (x, y) = (f64::from(i % 20) / 9.5 - 1.0, f64::from(i / 20) / 4.5 - 1.0);
+                for depth in [0.99, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001] {
+                    let p = view.inverse * glam::Vec4::new(x as f32, y as f32, depth, 1.0);
+                    let point = (p.truncate() / p.w).as_dvec3() + view.position;
+                    let inside = point.cmpge(BOUNDS.0).all() && point.cmple(BOUNDS.1).all();
+                    let found = plan.maps.iter().any(|map| {
+                        let (place, seen) = texel(map, point);
+                        seen && (0.0..=1.0).contains(&place.z)
+                    });
+                    assert!(!inside || found, "{point} has no cascade");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cube_sees_every_direction_and_a_spot_its_cone() {
+        let lamps = lights(|builder| {
+            builder.point_light_candela("bulb", Candela(100.0), Vec3::ONE, DVec3::new(1.0, 2.0, 3.0));
+            let pose = facing(DVec3::new(-3.0, 4.0, 0.0), DVec3::ZERO);
+            builder.spot_light_lumens("spot", crate::photometry::Lumen(900.0), Vec3::ONE, (0.3, 0.5), pose);
+        });
+        let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
+        let plan = plan(&lamps, BOUNDS, &view, 1024, 16_384);
+        assert_eq!(plan.maps.len(), 7);
+        for (light, world) in lamps.iter().enumerate() {
+            let first = plan.first_of_light[light].unwrap_or_default() as usize;
+            let maps = &plan.maps[first..first + plan.maps[first].count as usize];
+            for i in 0..1000 {
+                let z = (f64::from(i) + 0.5) / 500.0 - 1.0;
+                let (sin, cos) = (f64::from(i) * 2.399_963).sin_cos();
+                let direction = DVec3::new((1.0 - z * z).sqrt() * cos, z, (1.0 - z * z).sqrt() * sin);
+                let shines = maps.len() == 6 || direction.dot(DVec3::from(world.direction)) > 0.5f64.cos();
+                let point = world.position + direction * 3.0;
+                let seen = maps.iter().any(|map| {
+                    let clip = map.world_to_clip * point.extend(1.0);
+                    clip.w > 0.0 && texel(map, point).1
+                });
+                assert!(!shines || seen, "{direction}");
+            }
+        }
+    }
+
+    #[test]
+    fn maps_do_not_overlap_and_the_least_lamps_go_without() {
+        let lamps = lights(|builder| {
+            builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
+            for i in 0..3000 {
+                let position = DVec3::new(f64::from(i % 50), 2.0, f64::from(i / 50));
+                builder.point_light_candela("bulb", Candela(1.0 + f64::from(i)), Vec3::ONE, position);
+            }
+        });
+        let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
+        let plan = plan(&lamps, BOUNDS, &view, 2048, 8192);
+        assert!(plan.first_of_light[0].is_some(), "the sun goes first");
+        assert!(plan.first_of_light.iter().any(Option::is_none));
+        assert!(u64::from(plan.atlas[0]) * u64::from(plan.atlas[1]) <= MAX_TEXELS && plan.atlas[1] <= 8192);
+        for (i, a) in plan.maps.iter().enumerate().step_by(37) {
+            assert!(a.rect[0] + a.rect[2] <= plan.atlas[0] && a.rect[1] + a.rect[3] <= plan.atlas[1]);
+            for b in plan.maps.iter().skip(i + 1) {
+                let apart = |axis: usize| {
+                    a.rect[axis] + a.rect[axis + 2] <= b.rect[axis] || b.rect[axis] + b.rect[axis + 2] <= a.rect[axis]
+                };
+                assert!(apart(0) || apart(1), "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_planned_where_nothing_throws_shadows() {
+        let view = view(DVec3::ZERO, 0.0);
+        let plan = plan(&[], (DVec3::ZERO, DVec3::ZERO), &view, 2048, 8192);
+        assert_eq!((plan.maps.len(), plan.atlas), (0, [1, 1]));
+    }
+}

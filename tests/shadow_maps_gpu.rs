@@ -1,0 +1,189 @@
+//! Shadow maps against boxes whose shadows are known in closed form.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    frame::{Settings, ShadowSettings},
+    passes::View,
+    photometry::{Candela, Lux, units::Lumen},
+    scene::{
+        Scene,
+        build::{SceneBuilder, dielectric, facing},
+        look::ShadowMethod,
+        procedural::shapes,
+    },
+};
+
+const BOX: f64 = 0.4;
+const CENTER: DVec3 = DVec3::new(0.2, 0.9, -0.1);
+
+/// A box that floats over a plane.
+fn boxed(offset: DVec3, light: impl FnOnce(&mut SceneBuilder)) -> Scene {
+    let mut builder = SceneBuilder::new("box");
+    let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
+    builder.instance("plane", plane, DMat4::from_translation(offset));
+    let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::splat(BOX as f32)), matte);
+    builder.instance("cube", cube, DMat4::from_translation(offset + CENTER));
+    light(&mut builder);
+    builder.build().unwrap()
+}
+
+/// Whether the way from a point meets the box, which is `more` larger on each side.
+fn meets(from: DVec3, direction: DVec3, longest: f64, more: f64) -> bool {
+    let half = DVec3::splat(BOX / 2.0 + more);
+    let (mut near, mut far) = (0.0, longest);
+    for axis in 0..3 {
+        let (a, b) = (
+            (CENTER[axis] - half[axis] - from[axis]) / direction[axis],
+            (CENTER[axis] + half[axis] - from[axis]) / direction[axis],
+        );
+        near = f64::max(near, a.min(b));
+        far = f64::min(far, a.max(b));
+    }
+    near < far
+}
+
+fn settings(enabled: bool) -> Settings {
+    let shadows = ShadowSettings { enabled, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+    Settings { exposure: exposure_for(60.0, 0.5), shadows, ..Settings::default() }
+}
+
+/// Compares each pixel of the plane with the closed form; what is within `edge` (m) of the shadow's edge may be grey.
+/// Returns how many pixels were in shadow, in light and at the edge.
+fn compare(scene: &Scene, view: &View, offset: DVec3, edge: f64, way: impl Fn(DVec3) -> (DVec3, f64)) -> [usize; 3] {
+    let Some(guard) = gpu() else { return [9999, 9999, 0] };
+    let mut renderer = guard.renderer();
+    let with = picture(&mut renderer, scene, view, &settings(true));
+    let without = picture(&mut renderer, scene, view, &settings(false));
+    let mut counts = [0; 3];
+    let mut wrong = Vec::new();
+    for y in 0..view.height as usize {
+        for x in 0..view.width as usize {
+            let point = hit_plane(view, x, y, offset, DVec3::Y) - offset;
+            let eye = view.position - offset;
+            let to_eye = eye - point;
+            // Pixels that show the box itself.
+            if meets(point, to_eye, 1.0, 0.02) || !point.is_finite() || point.length() > 9.0 || to_eye.y < 0.0 {
+                continue;
+            }
+            let lit = nits(&without, x, y).y;
+            if lit <= 0.0 {
+                continue;
+            }
+            let got = nits(&with, x, y).y / lit;
+            let (direction, longest) = way(point);
+            let (inside, outside) = (meets(point, direction, longest, -edge), !meets(point, direction, longest, edge));
+            if !inside && !outside {
+                counts[2] += 1;
+            } else {
+                counts[usize::from(outside)] += 1;
+                if (got - if outside { 1.0 } else { 0.0 }).abs() > 2e-3 {
+                    wrong.push((x, y, point, got, outside));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong of {counts:?}, e.g. {:?}", wrong.len(), &wrong[..wrong.len().min(5)]);
+    counts
+}
+
+fn eye(offset: DVec3) -> View {
+    perspective(offset + DVec3::new(1.5, 3.0, 3.5), offset + DVec3::new(0.0, 0.0, 0.2), 0.9, 0.05, (160, 100))
+}
+
+#[test]
+fn a_point_lamps_shadow_lies_where_it_must() {
+    for offset in [DVec3::ZERO, DVec3::new(12_000.0, 3.0, -7000.0)] {
+        let lamp = DVec3::new(-0.6, 2.2, 0.5);
+        let scene = boxed(offset, |builder| {
+            builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, offset + lamp);
+        });
+        let counts = compare(&scene, &eye(offset), offset, 0.006, |p| ((lamp - p).normalize(), (lamp - p).length()));
+        assert!(counts[0] > 200 && counts[1] > 5000 && counts[2] < counts[0], "{counts:?}");
+    }
+}
+
+#[test]
+fn a_spots_shadow_lies_where_it_must() {
+    let lamp = DVec3::new(1.2, 2.6, 0.5);
+    for half_angle in [0.5, 0.9] {
+        let scene = boxed(DVec3::ZERO, |builder| {
+            let pose = facing(lamp, CENTER);
+            builder.spot_light_lumens("lamp", Lumen(3000.0), Vec3::ONE, (half_angle * 0.8, half_angle), pose);
+        });
+        let way = |p: DVec3| ((lamp - p).normalize(), (lamp - p).length());
+        let counts = compare(&scene, &eye(DVec3::ZERO), DVec3::ZERO, 0.02, way);
+        assert!(counts[0] > 100 && counts[1] > 400, "{counts:?}");
+    }
+}
+
+#[test]
+fn the_suns_shadow_lies_where_it_must() {
+    for offset in [DVec3::ZERO, DVec3::new(-40_000.0, 80.0, 9000.0)] {
+        for direction in [DVec3::new(0.4, -1.0, -0.3), DVec3::new(-1.0, -0.35, 0.2), -DVec3::Y] {
+            let direction = direction.normalize();
+            let scene = boxed(offset, |builder| {
+                builder.sun("sun", Lux(500.0), Vec3::ONE, direction);
+            });
+            let counts = compare(&scene, &eye(offset), offset, 0.012, |_| (-direction, 1e9));
+            assert!(counts[0] > 30 && counts[1] > 5000, "{counts:?}");
+        }
+    }
+}
+
+#[test]
+fn the_shadow_begins_where_the_box_stands() {
+    // A box on the ground: its shadow must touch it, and light must not leak under it.
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let lamp = DVec3::new(-2.0, 1.5, 0.0);
+    let mut builder = SceneBuilder::new("contact");
+    let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(20.0), 1, 1), matte);
+    builder.instance("plane", plane, DMat4::IDENTITY);
+    let cube = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), matte);
+    builder.instance("cube", cube, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, lamp);
+    let scene = builder.build().unwrap();
+    // Looking along Z at the foot of the far side, x = 0.5.
+    let view = perspective(DVec3::new(1.2, 0.5, 0.0), DVec3::new(0.52, 0.0, 0.0), 0.1, 0.01, (64, 64));
+    let with = picture(&mut renderer, &scene, &view, &settings(true));
+    let mut dark = 0;
+    for y in 0..64 {
+        for x in 0..64 {
+            let point = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
+            if point.x > 0.5 && point.x < 1.2 && nits(&with, x, y).y > 0.0 {
+                panic!("light at {point} under the box: {}", nits(&with, x, y));
+            }
+            dark += usize::from(point.x > 0.5);
+        }
+    }
+    assert!(dark > 1000, "{dark}");
+}
+
+#[test]
+fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
+    let Some(guard) = gpu() else { return };
+    let scene = boxed(DVec3::ZERO, |builder| {
+        builder.sun("sun", Lux(300.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+        builder.point_light_candela("lamp", Candela(900.0), Vec3::ONE, DVec3::new(-0.6, 2.2, 0.5));
+    });
+    let views = [0.0, 0.02, 0.5, 6.0]
+        .map(|step| perspective(DVec3::new(1.5 + step, 3.0, 3.5), DVec3::new(step, 0.0, 0.2), 0.9, 0.05, (96, 64)));
+    let mut renderer = guard.renderer();
+    let uploaded = renderer.upload(&scene).unwrap();
+    let other = renderer.upload(&boxed(DVec3::X, |_| {})).unwrap();
+    for (index, step) in [0, 0, 1, 2, 3, 0, 2, 2, 1].into_iter().enumerate() {
+        if index == 5 {
+            renderer.render(&other, &views[step], &settings(true)).unwrap();
+        }
+        let kept = renderer.render(&uploaded, &views[step], &settings(true)).unwrap();
+        let mut fresh = guard.renderer();
+        let fresh = picture(&mut fresh, &scene, &views[step], &settings(true));
+        assert_eq!(kept.nits, fresh.nits, "step {index}");
+    }
+}
