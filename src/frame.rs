@@ -1,8 +1,10 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod incident;
+
 use std::sync::Arc;
 
-use glam::Vec4;
+use glam::{Mat3, Vec4};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
@@ -10,12 +12,15 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
+        exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
         shadow_maps::{self, FrameShadows, MapPlan},
         shared::{self, FrameConstants},
+        tonemap::ToDisplay,
+        traced::FrameTrees,
     },
     scene::{Scene, look::ShadowMethod},
 };
@@ -90,6 +95,14 @@ impl Default for ShadowSettings {
     }
 }
 
+impl ShadowSettings {
+    /// Whether rays are sent.
+    #[must_use]
+    pub fn traced(&self) -> bool {
+        self.enabled && self.method == ShadowMethod::Traced
+    }
+}
+
 /// What a picture is rendered with.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -97,6 +110,16 @@ pub struct Settings {
     pub exposure: Exposure,
     /// To the display.
     pub tone_mapper: ToneMapper,
+    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the scene sent it
+    /// (docs/white-balance.md).
+    pub white_balance: Mat3,
+    /// Dithers the display's eight bits.
+    pub dither: bool,
+    /// Counts pixels by luminance, for automatic exposure.
+    pub histogram: bool,
+    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how many frames the
+    /// mean already holds, 0 to start anew. For a view that stands still.
+    pub accumulate: Option<u32>,
     /// Light lists.
     pub light_lists: LightListSettings,
     /// Shadows.
@@ -115,6 +138,7 @@ struct FrameImages {
     display: ImageHandle,
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
+    histogram: Option<BufferHandle>,
 }
 
 /// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -136,15 +160,22 @@ fn frame<'a>(
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
-    let light = camera.depth_of_field(g, data, gbuffer.depth, lit.light, effects);
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
+        None => lit.light,
+    };
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
+    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
     let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let light = camera.grain(g, size, light, effects, settings.frame_number);
-    let display = passes.tonemap.declare(g, size, light, settings.tone_mapper);
+    let to_display =
+        ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
+    let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
-    FrameImages { light, display, aovs, lists }
+    FrameImages { light, display, aovs, lists, histogram }
 }
 
 fn declare_aov<'a>(
@@ -199,6 +230,8 @@ pub struct Picture {
     pub times: Vec<PassTime>,
     /// What the light lists did.
     pub lists: LightListReport,
+    /// Pixels by luminance, where the settings ask for them.
+    pub histogram: Option<PixelCounts>,
     /// Draw calls and instances that were drawn, and instances outside of the view.
     pub drawn: (usize, usize, usize),
     /// The exposure it was made with.
@@ -215,6 +248,7 @@ pub struct Pending {
     light: Option<BufferHandle>,
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
+    histogram: Option<BufferHandle>,
     drawn: (usize, usize, usize),
     lamps: u32,
 }
@@ -245,6 +279,8 @@ pub struct Renderer {
     cache: GraphCache,
     frames: Frames,
     number: u64,
+    /// What the last frame's buffers are exposed for.
+    last_exposure: Option<Exposure>,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
@@ -265,6 +301,7 @@ impl Renderer {
             cache: GraphCache::default(),
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
+            last_exposure: None,
             list_capacity: 0,
             kept_maps: None,
             gpu: gpu.clone(),
@@ -277,12 +314,20 @@ impl Renderer {
         &self.gpu
     }
 
-    /// Uploads a scene.
+    /// Uploads a scene, without what traced shadows need.
     ///
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+    }
+
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -333,7 +378,7 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let [width, height] = data.shadows.plan.atlas;
@@ -356,6 +401,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.last_exposure = Some(settings.exposure);
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -366,6 +412,7 @@ impl Renderer {
             light,
             aovs,
             report,
+            histogram: images.histogram,
             drawn,
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -425,6 +472,10 @@ impl Renderer {
                 needed: wide(7, 8),
                 greatest_dropped: f32::from_bits(at(5)),
             },
+            histogram: match pending.histogram {
+                Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
+                None => None,
+            },
             drawn: pending.drawn,
             exposure: pending.settings.exposure,
         })
@@ -436,7 +487,7 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
@@ -465,7 +516,7 @@ fn frame_data(
     scene: &GpuScene,
     view: &View,
     settings: &Settings,
-    list_capacity: u32,
+    (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let mut lights = scene.lights_for(view);
@@ -502,13 +553,20 @@ fn frame_data(
             ShadowMethod::Traced => shared::SHADOWS_TRACED,
         },
         shadow_samples: settings.shadows.samples,
+        // Within what single floats hold, whatever the step.
+        history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
+            as f32,
+        ..FrameConstants::default()
     };
+    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
+        ltc: Arc::clone(&scene.ltc),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
+        traced,
         camera: view.position,
         visible,
         values,

@@ -1,10 +1,17 @@
 // How much of a light a point sees.
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
+#ifdef TRACED
+#include "lib/traced.glsl"
+#else
 #include "lib/shadow_maps.glsl"
+#endif
 
 // 0 in full shadow to 1.
 float light_visibility(Light light, Surface s) {
+#ifdef TRACED
+    return traced_visibility(light, s);
+#else
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;
     }
@@ -12,6 +19,7 @@ float light_visibility(Light light, Surface s) {
         return shadow_map_visibility(light, s.position);
     }
     return 1.0;
+#endif
 }
 
 #endif

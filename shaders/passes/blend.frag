@@ -1,8 +1,9 @@
 #version 460
-// variants: SPLIT
+// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
+#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -40,6 +41,9 @@ void main() {
         emission = base.rgb;
     } else {
         vec3 d, r;
+#ifdef TRACED
+        leave_free(s);
+#endif
         for (uint i = 0u; i < frame.light_count; ++i) {
             direct_light(lights[i], s, d, r);
             diffuse += d;

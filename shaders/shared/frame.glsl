@@ -18,6 +18,10 @@ struct FrameConstants {
     uint node_count;           // nodes of the light tree
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
+    float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
+    uint pad0;
+    uint pad1;
+    uint pad2;
 };
 
 const uint SHADOWS_OFF = 0u;
@@ -33,6 +37,8 @@ struct Light {
     float spot_offset;
     vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
     float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad)
+                               // a triangle's side along right; its other side is spot_offset along right and half_height
+                               // along direction x right
     float half_height;         // half a rectangle's height, half a tube's straight part (m)
     uint kind;                 // LIGHT_ kind and flag bits
     uint profile;              // number of its measured distribution, or NONE
@@ -46,6 +52,7 @@ const uint LIGHT_SPHERE = 2u;
 const uint LIGHT_DISK = 3u;
 const uint LIGHT_RECTANGLE = 4u;
 const uint LIGHT_TUBE = 5u;
+const uint LIGHT_TRIANGLE = 6u;
 const uint LIGHT_TWO_SIDED = 0x100u;
 const uint LIGHT_SHADOW = 0x200u;
 const uint NONE = 0xffffffffu;
@@ -59,6 +66,32 @@ struct LightNode {
     uint skip;
     uint light;                // of a leaf: the lamp; else 0xffffffff
     uint pad0;
+};
+
+// A node of the trees that rays walk, either level (src/bvh): 32 bytes, siblings side by side.
+struct BvhNode {
+    vec3 low;                  // least corner
+    uint first;                // first child; of a leaf the first triangle, or the instance
+    vec3 high;                 // greatest corner
+    uint count;                // triangles or instances of a leaf; 0 for an inner node
+};
+
+struct BvhTriangle {
+    vec3 a;                    // vertices, object space
+    uint normal_a;             // their normals: octahedral, two signed 16-bit numbers
+    vec3 b;
+    uint normal_b;
+    vec3 c;
+    uint normal_c;
+};
+
+// A primitive in its place.
+struct BvhInstance {
+    vec4 rows[3];              // camera-relative world to object space
+    uint root;                 // of its tree
+    uint mask;                 // the header of its alpha mask, or NONE
+    uint corners;              // added to a triangle's number: its corners among those of masked triangles
+    float slack;               // how far (m) rounding in object space may move a ray
 };
 
 // A part of the shadow atlas.
@@ -96,5 +129,6 @@ const uint MATERIAL_MASK = 1u;
 const uint MATERIAL_UNLIT = 2u;
 const uint MATERIAL_NORMAL_MAP = 4u;
 const uint MATERIAL_DOUBLE_SIDED = 8u;
+const uint MATERIAL_LAMP = 16u;
 
 #endif

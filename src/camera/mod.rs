@@ -6,6 +6,7 @@ pub mod exposure;
 pub mod focus;
 pub mod lens;
 pub mod metering;
+pub mod scopes;
 pub mod tonemap;
 
 pub use body::{Body, GateFit, SensorSize};

@@ -20,6 +20,7 @@ mod bench;
 mod doctor;
 mod graph;
 mod inspect;
+mod meter;
 mod open;
 mod render;
 
@@ -57,6 +58,8 @@ enum Command {
     Render(render::RenderArgs),
     /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
     Inspect(inspect::InspectArgs),
+    /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
+    Meter(Box<meter::MeterArgs>),
     /// Measure frames: time of each pass, memory, start-up.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
@@ -125,6 +128,7 @@ impl CliError {
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
                 | LookError::Light { .. }
+                | LookError::WhiteBalance { .. }
                 | LookError::Exposure(_)
                 | LookError::Lens(_),
             ) => 2,
@@ -147,6 +151,7 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::Render(args) => render::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Doctor => doctor::run(),

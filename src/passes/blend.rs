@@ -7,6 +7,7 @@ use super::{
     gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
     lighting::Lit,
     scene_data::Layer,
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
@@ -15,8 +16,8 @@ use crate::{
 
 /// The pipelines.
 pub struct BlendPass {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
+    whole: TracedVariants,
+    split: TracedVariants,
 }
 
 impl BlendPass {
@@ -25,11 +26,17 @@ impl BlendPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
             let state = geometry_state(vec![(LIGHT, true); targets], false);
             GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
-        Ok(Self { whole: make("blend", "blend.frag", 1)?, split: make("blend split", "blend.frag+SPLIT", 4)? })
+        let all = |fragments: [&'static str; 3], targets: usize| {
+            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
+        };
+        Ok(Self {
+            whole: all(["blend.frag", "blend.frag+TRACED", "blend.frag+TRACED_MASKS"], 1)?,
+            split: all(["blend.frag+SPLIT", "blend.frag+SPLIT_TRACED", "blend.frag+SPLIT_TRACED_MASKS"], 4)?,
+        })
     }
 
     /// Declares the pass; nothing where nothing is blended.
@@ -52,15 +59,13 @@ impl BlendPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        let pipeline = if lit.split.is_some() { &self.split } else { &self.whole };
+        let variants = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let lights = [
-                ("light_block", Bind::Storage(&data.lights)),
-                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                ("shadow_atlas", Bind::Sampled(&atlas)),
-            ];
-            draw_layer(cx.rec, scene, data, Layer::Blend, pipeline, &lights)
+            let pipeline = variants.get(data.traced.as_ref())?;
+            let mut binds = vec![("light_block", Bind::Storage(&data.lights)), ("ltc_block", Bind::Storage(&data.ltc))];
+            binds.extend(data.shadow_binds(&atlas));
+            draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
         });
     }
 }

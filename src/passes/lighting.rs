@@ -6,6 +6,7 @@ use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
+    traced::TracedVariants,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -34,8 +35,8 @@ pub struct LightingInputs {
 
 /// The pipelines.
 pub struct LightingPass {
-    whole: Arc<GraphicsPipeline>,
-    split: Arc<GraphicsPipeline>,
+    whole: TracedVariants,
+    split: TracedVariants,
 }
 
 impl LightingPass {
@@ -44,13 +45,16 @@ impl LightingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
+        let all = |fragments: [&'static str; 3], targets: usize| {
+            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
+        };
         Ok(Self {
-            whole: make("lighting", "lighting.frag", 1)?,
-            split: make("lighting split", "lighting.frag+SPLIT", 3)?,
+            whole: all(["lighting.frag", "lighting.frag+TRACED", "lighting.frag+TRACED_MASKS"], 1)?,
+            split: all(["lighting.frag+SPLIT", "lighting.frag+SPLIT_TRACED", "lighting.frag+SPLIT_TRACED_MASKS"], 3)?,
         })
     }
 
@@ -85,29 +89,28 @@ impl LightingPass {
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
-        let pipeline = if split { &self.split } else { &self.whole };
+        let variants = if split { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            cx.rec.bind_graphics(
-                pipeline,
-                &[
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
-                    ("normal_image", Bind::Sampled(&normal)),
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("light_block", Bind::Storage(&data.lights)),
-                    ("tile_block", Bind::Storage(&tiles)),
-                    ("cluster_block", Bind::Storage(&clusters)),
-                    ("entry_block", Bind::Storage(&entries)),
-                    ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
-                    ("shadow_atlas", Bind::Sampled(&atlas)),
-                ],
-            )?;
+            let pipeline = variants.get(data.traced.as_ref())?;
+            let mut binds = vec![
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("emission_image", Bind::Sampled(&emission)),
+                ("light_block", Bind::Storage(&data.lights)),
+                ("ltc_block", Bind::Storage(&data.ltc)),
+                ("tile_block", Bind::Storage(&tiles)),
+                ("cluster_block", Bind::Storage(&clusters)),
+                ("entry_block", Bind::Storage(&entries)),
+            ];
+            binds.extend(data.shadow_binds(&atlas));
+            cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });

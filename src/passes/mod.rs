@@ -1,11 +1,14 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
+pub mod area_lights;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
+pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod grain;
 pub mod light_lists;
@@ -18,13 +21,14 @@ pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
+pub mod traced;
 pub mod velocity;
 pub mod view;
 pub mod vignetting;
 
 use std::sync::Arc;
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -37,8 +41,12 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// The trees that shadow rays walk; none where shadows are not traced.
+    pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
@@ -57,6 +65,16 @@ impl FrameData {
 
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
+    }
+
+    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
+    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        match &self.traced {
+            Some(trees) => trees.binds(),
+            None => {
+                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
+            }
+        }
     }
 }
 
@@ -87,6 +105,10 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -122,6 +144,8 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
         })
     }

@@ -33,6 +33,14 @@ shader_struct! {
         pub shadow_method: u32,
         /// Rays to a light with a surface.
         pub shadow_samples: u32,
+        /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
+        pub history_scale: f32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
     }
 }
 
@@ -81,6 +89,54 @@ shader_struct! {
         pub profile: u32,
         /// Number of its shadow map, or `NONE`.
         pub shadow: u32,
+    }
+}
+
+shader_struct! {
+    /// A node of the trees that rays walk (`bvh::Node`).
+    pub struct BvhNode {
+        /// Least corner.
+        pub low: Vec3,
+        /// First child; of a leaf the first triangle, or the instance.
+        pub first: u32,
+        /// Greatest corner.
+        pub high: Vec3,
+        /// Triangles or instances of a leaf; 0 for an inner node.
+        pub count: u32,
+    }
+}
+
+shader_struct! {
+    /// A triangle that rays meet (`bvh::Triangle`).
+    pub struct BvhTriangle {
+        /// Vertex.
+        pub a: Vec3,
+        /// Its normal.
+        pub normal_a: u32,
+        /// Vertex.
+        pub b: Vec3,
+        /// Its normal.
+        pub normal_b: u32,
+        /// Vertex.
+        pub c: Vec3,
+        /// Its normal.
+        pub normal_c: u32,
+    }
+}
+
+shader_struct! {
+    /// A primitive in its place, for rays (`bvh::Instance`).
+    pub struct BvhInstance {
+        /// Camera-relative world to object space.
+        pub rows: [Vec4; 3],
+        /// Of its tree.
+        pub root: u32,
+        /// The header of its alpha mask, or `NONE`.
+        pub mask: u32,
+        /// Added to a triangle's number: its corners among those of masked triangles.
+        pub corners: u32,
+        /// How far (m) rounding in object space may move a ray.
+        pub slack: f32,
     }
 }
 
@@ -145,8 +201,17 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 6] =
-    [FrameConstants::LAYOUT, LightNode::LAYOUT, Light::LAYOUT, ShadowMap::LAYOUT, Instance::LAYOUT, Material::LAYOUT];
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
+    FrameConstants::LAYOUT,
+    LightNode::LAYOUT,
+    Light::LAYOUT,
+    ShadowMap::LAYOUT,
+    BvhNode::LAYOUT,
+    BvhTriangle::LAYOUT,
+    BvhInstance::LAYOUT,
+    Instance::LAYOUT,
+    Material::LAYOUT,
+];
 
 /// Nothing throws shadows.
 pub const SHADOWS_OFF: u32 = 0;
@@ -169,6 +234,9 @@ pub const LIGHT_DISK: u32 = 3;
 pub const LIGHT_RECTANGLE: u32 = 4;
 /// A tube with round ends.
 pub const LIGHT_TUBE: u32 = 5;
+/// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along `right`, the other
+/// lies `spot_offset` along `right` and `half_height` along `direction` x `right`.
+pub const LIGHT_TRIANGLE: u32 = 6;
 /// Both faces shine.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.
@@ -184,3 +252,5 @@ pub const MATERIAL_UNLIT: u32 = 2;
 pub const MATERIAL_NORMAL_MAP: u32 = 4;
 /// Both sides are seen.
 pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
+/// A lamp's own surface: it shines, and no light acts on it.
+pub const MATERIAL_LAMP: u32 = 16;

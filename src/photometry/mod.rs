@@ -1,4 +1,5 @@
 //! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
+pub mod area;
 pub mod color;
 pub mod ies;
 pub mod lights;

@@ -36,6 +36,8 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Cameras that nodes refer to.
     pub cameras: Vec<Camera>,
+    /// Surfaces that glow light others (`scene.emissive_lights` of the look).
+    pub emissive_lights: bool,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -272,13 +274,15 @@ pub struct Light {
     pub profile: Option<Arc<IesProfile>>,
     /// Whether what stands in its way casts shadows.
     pub shadow: bool,
+    /// Whether its surface is seen, where it has one.
+    pub visible: bool,
 }
 
 impl Light {
     /// A white light without a range that casts shadows.
     #[must_use]
     pub fn new(name: &str, source: PhysicalLight) -> Self {
-        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true }
+        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true, visible: true }
     }
 
     /// What shines.

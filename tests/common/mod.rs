@@ -73,7 +73,7 @@ pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
 
 /// One picture of a scene.
 pub fn picture(renderer: &mut Renderer, scene: &Scene, view: &View, settings: &Settings) -> Picture {
-    let on_device = renderer.upload(scene).expect("upload");
+    let on_device = renderer.upload_for(scene, &settings.shadows).expect("upload");
     renderer.render(&on_device, view, settings).expect("render")
 }
 

@@ -1,7 +1,10 @@
 //! `camera.*`: which camera, and its dials.
 
 use super::{LookError, Reader, RigLook, effects::exposure_stop};
-use crate::{camera::Exposure, photometry::Ev100};
+use crate::{
+    camera::{Dials, Exposure},
+    photometry::Ev100,
+};
 
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -53,8 +56,18 @@ impl CameraLook {
         self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()
     }
 
+    /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the f-number's place.
+    #[must_use]
+    pub fn dials(&self) -> Dials {
+        Dials {
+            f_stop: exposure_stop(self.f_stop, self.rig.t_stop),
+            shutter_s: self.shutter.unwrap_or(1.0 / 125.0),
+            iso: self.iso.unwrap_or(100.0),
+        }
+    }
+
     /// The exposure that the dials or the exposure value give; none where the look names neither, so that the scene is
-    /// metered. A dial that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the f-number's place.
+    /// metered.
     ///
     /// # Errors
     /// Dials beyond what can be represented.
@@ -62,11 +75,7 @@ impl CameraLook {
         let exposure = if let Some(ev) = self.ev100 {
             Exposure::from_ev100(Ev100(ev))?
         } else if self.has_dials() {
-            Exposure::from_dials(
-                exposure_stop(self.f_stop, self.rig.t_stop),
-                self.shutter.unwrap_or(1.0 / 125.0),
-                self.iso.unwrap_or(100.0),
-            )?
+            self.dials().exposure()?
         } else {
             return Ok(None);
         };

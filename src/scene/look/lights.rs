@@ -18,6 +18,7 @@ use crate::{
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
     ("lights.*.shadow", "true or false: what stands in its way casts shadows"),
+    ("lights.*.visible", "true or false: its shining surface is seen (sphere, disk, rectangle, tube)"),
     ("lights.*.lumens", "luminous flux of 0 or more (all but suns)"),
     ("lights.*.candela", "luminous intensity of 0 or more, in the strongest direction (all but suns)"),
     ("lights.*.lux", "illuminance of 0 or more (suns)"),
@@ -42,6 +43,8 @@ pub struct LightLook {
     pub enabled: Option<bool>,
     /// `shadow`.
     pub shadow: Option<bool>,
+    /// `visible`.
+    pub visible: Option<bool>,
     /// `lumens`, `candela`, `lux`, `nits` or `ev100`: the last one set counts.
     pub strength: Option<LightStrength>,
     /// `shape`.
@@ -127,6 +130,7 @@ impl LightLook {
         match property {
             "enabled" => self.enabled = Some(read.boolean()?),
             "shadow" => self.shadow = Some(read.boolean()?),
+            "visible" => self.visible = Some(read.boolean()?),
             "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.not_negative()?))),
             "candela" => self.strength = Some(LightStrength::Candela(Candela(read.not_negative()?))),
             "lux" => self.strength = Some(LightStrength::Lux(Lux(read.not_negative()?))),
@@ -230,6 +234,7 @@ impl LightLook {
             light.color = if luminance > 1e-6 { light.color / luminance as f32 } else { Vec3::ONE };
         }
         light.shadow = self.shadow.unwrap_or(light.shadow);
+        light.visible = self.visible.unwrap_or(light.visible);
         Ok(())
     }
 }

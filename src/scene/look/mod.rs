@@ -4,6 +4,7 @@
 mod camera;
 mod effects;
 mod lights;
+pub mod metering;
 mod passes;
 mod rig;
 
@@ -12,13 +13,17 @@ use std::{collections::BTreeMap, fs, path::Path};
 pub use camera::CameraLook;
 pub use effects::EffectsLook;
 pub use lights::LightLook;
+pub use metering::MeteringLook;
 pub use passes::{PassesLook, ShadowMethod};
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
 use crate::{
     camera::{Exposure, ExposureError, LensError},
-    photometry::lights::{LightError, STRENGTH_LIMIT},
+    photometry::{
+        color::ColorError,
+        lights::{LightError, STRENGTH_LIMIT},
+    },
 };
 
 /// The largest look file that is read (bytes).
@@ -31,11 +36,15 @@ pub struct Look {
     pub camera: CameraLook,
     /// `effects.*`.
     pub effects: EffectsLook,
+    /// `camera.metering.*`, automatics and `camera.white_balance.*`.
+    pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
+    pub emissive_lights: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -77,6 +86,14 @@ pub enum LookError {
         /// Why.
         error: LightError,
     },
+    /// No white balance can be had.
+    #[error("{property}: {error}")]
+    WhiteBalance {
+        /// Which property asks for it.
+        property: &'static str,
+        /// Why.
+        error: ColorError,
+    },
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
@@ -86,12 +103,22 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 1] = [("scene.default_light", "true or false: add a sun from behind the camera")];
+const PROPERTIES: [(&str, &str); 2] = [
+    ("scene.default_light", "true or false: add a sun from behind the camera"),
+    ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+];
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let camera = PROPERTIES.iter().chain(camera::PROPERTIES).chain(rig::PROPERTIES).chain(effects::PROPERTIES);
-    camera.chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
+    PROPERTIES
+        .iter()
+        .chain(camera::PROPERTIES)
+        .chain(rig::PROPERTIES)
+        .chain(effects::PROPERTIES)
+        .chain(metering::PROPERTIES)
+        .chain(passes::PROPERTIES)
+        .chain(lights::PROPERTIES)
+        .copied()
 }
 
 impl Look {
@@ -151,9 +178,13 @@ impl Look {
             self.default_light = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.emissive_lights" {
+            self.emissive_lights = Some(read.boolean()?);
+            return Ok(());
+        }
         let set = match path.split('.').next() {
-            Some("camera") => self.camera.set(&read)?,
             Some("effects") => self.effects.set(&read)?,
+            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
@@ -169,11 +200,12 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of lights to a scene.
+    /// Applies the overrides of lights to a scene, and what concerns the scene as a whole.
     ///
     /// # Errors
     /// A name that no light has; a unit that does not fit the kind of light.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        scene.emissive_lights = self.emissive_lights.unwrap_or(true);
         lights::apply(&self.lights, scene)
     }
 }
@@ -307,14 +339,22 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, out),
-            toml::Value::String(text) => out.push((path, text.clone())),
-            toml::Value::Integer(number) => out.push((path, number.to_string())),
-            toml::Value::Float(number) => out.push((path, number.to_string())),
-            toml::Value::Boolean(on) => out.push((path, on.to_string())),
-            // No property takes a date or a list; `set` refuses the text and says what the property takes.
-            toml::Value::Datetime(date) => out.push((path, date.to_string())),
-            toml::Value::Array(_) => out.push((path, "a list".into())),
+            // As `--set` has it: 100,6400.
+            toml::Value::Array(list) => out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(","))),
+            other => out.push((path, plain(other))),
         }
+    }
+}
+
+/// A single value as text; `set` refuses what a property does not take, such as a date or a list in a list.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(on) => on.to_string(),
+        toml::Value::Datetime(date) => date.to_string(),
+        toml::Value::Array(_) | toml::Value::Table(_) => "a list".into(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::camera::ToneMapper;
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
+    ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
     ("passes.shadows.enabled", "true or false"),
     ("passes.shadows.method", "maps or traced"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
@@ -29,6 +30,8 @@ pub enum ShadowMethod {
 pub struct PassesLook {
     /// `tonemap.operator`.
     pub tone_mapper: Option<ToneMapper>,
+    /// `tonemap.dither`.
+    pub dither: Option<bool>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
     /// `shadows.method`.
@@ -52,6 +55,7 @@ impl PassesLook {
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
+            "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {

@@ -1,0 +1,191 @@
+// Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the same order as its
+// trace.rs. Everything is relative to the camera.
+#ifndef LIB_BVH
+#define LIB_BVH
+
+layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
+layout(set = 0, binding = 51, scalar) readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
+layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
+layout(set = 0, binding = 55, scalar) readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
+
+// MAX_DEPTH of src/bvh/build.rs and one more: a walk never has more nodes waiting than its tree has levels.
+const uint BVH_STACK = 31u;
+// SLACK of src/bvh/scene.rs.
+const float BVH_SLACK = 1.0 / 1048576.0;
+
+struct BvhHit {
+    float t;
+    vec2 barycentric;   // weights of the second and third vertex
+    uint instance;      // NONE where nothing was hit
+    uint triangle;
+};
+
+uint bvh_top_stack[BVH_STACK];
+uint bvh_stack[BVH_STACK];
+
+float max_of(vec3 v) {
+    return max(max(v.x, v.y), v.z);
+}
+
+// One over the direction, whose small components are widened so that no division is by zero.
+vec3 slab_inverse(vec3 d) {
+    float least = 1e-12 * max_of(abs(d));
+    return 1.0 / mix(d, mix(vec3(least), vec3(-least), lessThan(d, vec3(0.0))), lessThan(abs(d), vec3(least)));
+}
+
+// Where the ray enters a box, or a negative number. Ize 2013, section 3.
+float enter_box(BvhNode node, vec3 origin, vec3 inverse, float t_max) {
+    vec3 a = (node.low - origin) * inverse;
+    vec3 b = (node.high - origin) * inverse;
+    float near = max(max_of(min(a, b)), 0.0);
+    vec3 out3 = max(a, b);
+    float far = min(min(min(out3.x, out3.y), out3.z) * 1.00000024, t_max);
+    return near <= far ? near : -1.0;
+}
+
+// Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise` keeps neighbours' edge functions negatives of each
+// other: a fused multiply-add would round only one of the two products.
+bool cross_triangle(BvhTriangle triangle, vec3 origin, uint axis, vec3 shear, float t_max, out float t, out vec2 weights) {
+    precise vec3 a = triangle.a - origin;
+    precise vec3 b = triangle.b - origin;
+    precise vec3 c = triangle.c - origin;
+    // The greatest component of the direction becomes z.
+    a = axis == 0u ? a.yzx : axis == 1u ? a.zxy : a;
+    b = axis == 0u ? b.yzx : axis == 1u ? b.zxy : b;
+    c = axis == 0u ? c.yzx : axis == 1u ? c.zxy : c;
+    precise vec2 pa = a.xy - shear.xy * a.z;
+    precise vec2 pb = b.xy - shear.xy * b.z;
+    precise vec2 pc = c.xy - shear.xy * c.z;
+    precise float u = pc.x * pb.y - pc.y * pb.x;
+    precise float v = pa.x * pc.y - pa.y * pc.x;
+    precise float w = pb.x * pa.y - pb.y * pa.x;
+    float determinant = u + v + w;
+    t = (u * a.z + v * b.z + w * c.z) * shear.z / determinant;
+    weights = vec2(v, w) / determinant;
+    bool inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
+    return inside && determinant != 0.0 && t > 0.0 && t < t_max;
+}
+
+#ifdef BVH_MASKS
+layout(set = 0, binding = 52, scalar) readonly buffer bvh_corner_block { vec3 bvh_corners[]; };
+layout(set = 0, binding = 53, scalar) readonly buffer bvh_mask_block { uint bvh_masks[]; };
+
+// A texture coordinate in texels, by how the picture goes on beyond its edge (src/bvh/mask.rs).
+float mask_place(float x, uint wrap, float size) {
+    float mirrored = x - 2.0 * floor(x * 0.5);
+    float inside = wrap == 0u ? x - floor(x) : wrap == 1u ? (mirrored > 1.0 ? 2.0 - mirrored : mirrored) : clamp(x, 0.0, 1.0);
+    return inside * size;
+}
+
+int mask_wrapped(int i, uint wrap, int size) {
+    return wrap == 0u ? (i < 0 ? i + size : i >= size ? i - size : i) : clamp(i, 0, size - 1);
+}
+
+float mask_texel(uint header, ivec2 at, int width) {
+    uint index = uint(at.y * width + at.x);
+    return float(bvh_masks[bvh_masks[header] + index / 4u] >> (8u * (index % 4u)) & 255u) / 255.0;
+}
+
+// Whether a masked surface is there.
+bool mask_is_there(uint header, uint corners, vec2 barycentric) {
+    vec3 a = bvh_corners[corners * 3u];
+    vec3 at = a + (bvh_corners[corners * 3u + 1u] - a) * barycentric.x + (bvh_corners[corners * 3u + 2u] - a) * barycentric.y;
+    ivec2 size = ivec2(bvh_masks[header + 1u], bvh_masks[header + 2u]);
+    uint flags = bvh_masks[header + 3u];
+    uvec2 wrap = uvec2(flags & 3u, flags >> 2u & 3u);
+    vec2 place = vec2(mask_place(at.x, wrap.x, float(size.x)), mask_place(at.y, wrap.y, float(size.y)));
+    float opacity;
+    if ((flags & 0x10u) == 0u) {
+        opacity = mask_texel(header, min(ivec2(place), size - 1), size.x);
+    } else {
+        vec2 low = floor(place - 0.5);
+        vec2 f = place - 0.5 - low;
+        ivec2 p = ivec2(mask_wrapped(int(low.x), wrap.x, size.x), mask_wrapped(int(low.y), wrap.y, size.y));
+        ivec2 q = ivec2(mask_wrapped(int(low.x) + 1, wrap.x, size.x), mask_wrapped(int(low.y) + 1, wrap.y, size.y));
+        opacity = mix(mix(mask_texel(header, p, size.x), mask_texel(header, ivec2(q.x, p.y), size.x), f.x),
+                      mix(mask_texel(header, ivec2(p.x, q.y), size.x), mask_texel(header, q, size.x), f.x), f.y);
+    }
+    return opacity * at.z >= uintBitsToFloat(bvh_masks[header + 4u]);
+}
+#endif
+
+vec3 to_object(BvhInstance instance, vec4 p) {
+    return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
+}
+
+// The nearest hit before t_max; with `any`, whichever is found first. `away` is the unit normal of the surface that the
+// ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
+BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
+    BvhHit hit = BvhHit(t_max, vec2(0.0), NONE, 0u);
+    float lift = BVH_SLACK * max_of(abs(origin));
+    vec3 top_inverse = slab_inverse(direction);
+    uint top_waiting = 0u;
+    uint top_at = enter_box(bvh_top[0], origin, top_inverse, t_max) >= 0.0 ? 0u : NONE;
+    while (top_at != NONE) {
+        BvhNode top = bvh_top[top_at];
+        top_at = NONE;
+        if (top.count == 0u) {
+            float left = enter_box(bvh_top[top.first], origin, top_inverse, hit.t);
+            float right = enter_box(bvh_top[top.first + 1u], origin, top_inverse, hit.t);
+            bool left_first = right < 0.0 || (left >= 0.0 && left <= right);
+            if (left >= 0.0 || right >= 0.0) {
+                top_at = left_first ? top.first : top.first + 1u;
+            }
+            if (left >= 0.0 && right >= 0.0) {
+                bvh_top_stack[top_waiting++] = left_first ? top.first + 1u : top.first;
+            }
+        } else {
+            BvhInstance instance = bvh_instances[top.first];
+            vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
+            vec3 d = to_object(instance, vec4(direction, 0.0));
+            vec3 inverse = slab_inverse(d);
+            vec3 size = abs(d);
+            uint axis = size.x > size.y ? (size.x > size.z ? 0u : 2u) : (size.y > size.z ? 1u : 2u);
+            vec3 turned = axis == 0u ? d.yzx : axis == 1u ? d.zxy : d;
+            vec3 shear = vec3(turned.xy, 1.0) / turned.z;
+            uint waiting = 0u;
+            uint at = instance.root;
+            while (at != NONE) {
+                BvhNode node = bvh_nodes[at];
+                at = NONE;
+                if (node.count == 0u) {
+                    float left = enter_box(bvh_nodes[node.first], o, inverse, hit.t);
+                    float right = enter_box(bvh_nodes[node.first + 1u], o, inverse, hit.t);
+                    bool left_first = right < 0.0 || (left >= 0.0 && left <= right);
+                    if (left >= 0.0 || right >= 0.0) {
+                        at = left_first ? node.first : node.first + 1u;
+                    }
+                    if (left >= 0.0 && right >= 0.0) {
+                        bvh_stack[waiting++] = left_first ? node.first + 1u : node.first;
+                    }
+                }
+                for (uint i = 0u; i < node.count; ++i) {
+                    float t;
+                    vec2 weights;
+                    uint number = node.first + i;
+                    bool met = cross_triangle(bvh_triangles[number], o, axis, shear, hit.t, t, weights);
+#ifdef BVH_MASKS
+                    if (met && instance.mask != NONE) {
+                        met = mask_is_there(instance.mask, instance.corners + number, weights);
+                    }
+#endif
+                    if (met) {
+                        hit = BvhHit(t, weights, top.first, number);
+                    }
+                }
+                if (any && hit.instance != NONE) {
+                    return hit;
+                }
+                if (at == NONE && waiting > 0u) {
+                    at = bvh_stack[--waiting];
+                }
+            }
+        }
+        if (top_at == NONE && top_waiting > 0u) {
+            top_at = bvh_top_stack[--top_waiting];
+        }
+    }
+    return hit;
+}
+
+#endif

@@ -1,0 +1,168 @@
+// Shadows by rays: how much of a light a point sees (docs/shadows.md).
+#ifndef LIB_TRACED
+#define LIB_TRACED
+#include "lib/bvh.glsl"
+
+// Where shadow rays leave the pixel's surface: a point on the surface itself, and its geometric normal on the side that
+// is seen. Set once a pixel.
+vec3 ray_origin;
+vec3 ray_away;
+
+// Octahedral map, as src/bvh/triangle.rs packs it.
+vec3 unpack_vertex_normal(uint bits) {
+    vec2 p = max(vec2(ivec2(bits << 16u, bits) >> 16) / 32767.0, vec2(-1.0));
+    vec3 n = vec3(p, 1.0 - abs(p.x) - abs(p.y));
+    float fold = max(-n.z, 0.0);
+    n.xy += mix(vec2(fold), vec2(-fold), greaterThanEqual(n.xy, vec2(0.0)));
+    return normalize(n);
+}
+
+// A surface that no tree holds: alpha-blended ones.
+void leave_free(Surface s) {
+    ray_origin = s.position;
+    ray_away = s.normal;
+}
+
+// The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m) along the line of sight,
+// the triangle is exact.
+void leave_surface(Surface s, float span) {
+    BvhHit hit = trace_ray(s.position + s.view * span, -s.view, vec3(0.0), 2.0 * span, false);
+    if (hit.instance == NONE) {
+        // Beyond what the depth buffer resolves, or a mask that the picture's mip levels and its texels see otherwise.
+        ray_origin = s.position + s.normal * span;
+        ray_away = s.normal;
+        return;
+    }
+    BvhInstance instance = bvh_instances[hit.instance];
+    BvhTriangle triangle = bvh_triangles[hit.triangle];
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals go.
+    vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
+    vec3 normal = normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
+    bool back = dot(normal, s.view) < 0.0;
+    ray_away = back ? -normal : normal;
+    // Onto the smooth surface that the vertex normals describe, so that a facet does not shade its neighbour's light:
+    // Hanika 2021, "Hacking the Shadow Terminator", Ray Tracing Gems II, chapter 4. Nothing moves on flat shading.
+    vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec3 p = weights.x * triangle.a + weights.y * triangle.b + weights.z * triangle.c;
+    vec3 na = unpack_vertex_normal(triangle.normal_a);
+    vec3 nb = unpack_vertex_normal(triangle.normal_b);
+    vec3 nc = unpack_vertex_normal(triangle.normal_c);
+    vec3 below = vec3(dot(p - triangle.a, na), dot(p - triangle.b, nb), dot(p - triangle.c, nc));
+    below = weights * (back ? max(below, vec3(0.0)) : min(below, vec3(0.0)));
+    vec3 up = -(below.x * na + below.y * nb + below.z * nc);
+    ray_origin = s.position + s.view * (span - hit.t) + inverse(transpose(rows)) * up;
+}
+
+// A pattern without visible period whose neighbours differ much: Jimenez 2014, "Next Generation Post Processing in Call
+// of Duty: Advanced Warfare", interleaved gradient noise.
+float gradient_noise(vec2 pixel) {
+    return fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715))));
+}
+
+// Sample i of n: the Hammersley set, shifted around by the pixel (Cranley and Patterson 1976).
+vec2 light_sample(uint i, uint n, vec2 shift) {
+    return fract(vec2((float(i) + 0.5) / float(n), float(bitfieldReverse(i)) * (1.0 / 4294967296.0)) + shift);
+}
+
+// The unit disk from the unit square, keeping areas. Shirley and Chiu 1997.
+vec2 concentric(vec2 u) {
+    vec2 p = u * 2.0 - 1.0;
+    bool x = abs(p.x) > abs(p.y);
+    float r = x ? p.x : p.y;
+    float angle = r == 0.0 ? 0.0 : x ? PI / 4.0 * p.y / p.x : PI / 2.0 - PI / 4.0 * p.x / p.y;
+    return r * vec2(cos(angle), sin(angle));
+}
+
+// A direction in the cone around a unit axis whose opening holds 1 - cos <= height, evenly by solid angle.
+vec3 in_cone(vec3 axis, float height, vec2 u) {
+    // Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
+    float side = axis.z < 0.0 ? -1.0 : 1.0;
+    float a = -1.0 / (side + axis.z);
+    float b = axis.x * axis.y * a;
+    vec3 x = vec3(1.0 + side * axis.x * axis.x * a, side * b, -side * axis.x);
+    vec3 y = vec3(b, side + axis.y * axis.y * a, -axis.y);
+    vec2 disk = concentric(u);
+    float low = dot(disk, disk) * height;
+    // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
+    return axis * (1.0 - low) + (x * disk.x + y * disk.y) * sqrt(height * (2.0 - low));
+}
+
+// Rays to a lamp end this fraction of their length before it: what lies on the lamp's surface does not hide it.
+const float BEFORE_LAMP = 1e-4;
+
+// A ray towards the light, as long as it has to be free; w: what the sample adds to the illuminance if it is, up to a
+// factor that all samples share.
+vec4 towards_light(Light light, vec3 normal, vec2 u) {
+    uint kind = light.kind & LIGHT_KIND_BITS;
+    vec3 d = light.position - ray_origin;
+    if (kind == LIGHT_POINT) {
+        return vec4(d, 1.0);
+    }
+    if (kind == LIGHT_DIRECTIONAL) {
+        float half_sine = sin(0.5 * light.half_width);
+        vec3 l = in_cone(-light.direction, 2.0 * half_sine * half_sine, u);
+        return vec4(l * 1e9, light.half_width > 0.0 ? dot(normal, l) : 1.0);
+    }
+    if (kind == LIGHT_SPHERE) {
+        float d2 = dot(d, d);
+        float sine2 = light.half_width * light.half_width / d2;
+        if (sine2 >= 1.0) {
+            return vec4(0.0);
+        }
+        // 1 - cos without cancellation.
+        float height = sine2 / (1.0 + sqrt(1.0 - sine2));
+        vec3 axis = d * inversesqrt(d2);
+        vec3 l = in_cone(axis, height, u);
+        float along = dot(d, l);
+        float t = along - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
+        return vec4(l * t, dot(normal, l));
+    }
+    vec3 up = cross(light.direction, light.right);
+    vec3 facing = light.direction;
+    vec2 p = u * 2.0 - 1.0;
+    vec2 size = vec2(light.half_width, light.half_height);
+    if (kind == LIGHT_TUBE) {
+        // Its outline as the point sees it: a strip through the axis; each round end counts by its area.
+        facing = d - light.right * dot(d, light.right);
+        facing *= -inversesqrt(max(dot(facing, facing), 1e-24));
+        up = cross(facing, light.right);
+        size = vec2(light.half_height + PI / 4.0 * light.half_width, light.half_width);
+    } else if (kind == LIGHT_DISK) {
+        p = concentric(u);
+        size = vec2(light.half_width);
+    }
+    d += light.right * (p.x * size.x) + up * (p.y * size.y);
+    float d2 = max(dot(d, d), 1e-24);
+    float cosine = -dot(facing, d);
+    cosine = (light.kind & LIGHT_TWO_SIDED) != 0u ? abs(cosine) : cosine;
+    // Cosines at both ends over d^2, for samples that lie evenly on the area.
+    return vec4(d, max(dot(normal, d), 0.0) * max(cosine, 0.0) / (d2 * d2));
+}
+
+// The part of a light's illuminance that reaches the surface, 0 to 1: a ratio of two sums over the same samples, with and
+// without what is in the way (Heitz, Hill and McGuire 2018, "Combining Analytic Direct Illumination and Stochastic
+// Shadows"). The unshadowed light itself is exact. Samples are weighted as a matte surface weighs them.
+float traced_visibility(Light light, Surface s) {
+    uint kind = light.kind & LIGHT_KIND_BITS;
+    bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
+    uint count = one ? 1u : frame.shadow_samples;
+    vec2 pixel = gl_FragCoord.xy;
+    vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
+    float all = 0.0;
+    float free = 0.0;
+    for (uint i = 0u; i < count; ++i) {
+        vec4 to = towards_light(light, s.normal, light_sample(i, count, shift));
+        if (to.w <= 0.0) {
+            continue;
+        }
+        all += to.w;
+        if (trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE) {
+            free += to.w;
+        }
+    }
+    // Nothing of it is above the horizon, or the point is inside of the lamp.
+    return all > 0.0 ? free / all : 1.0;
+}
+
+#endif

@@ -1,0 +1,251 @@
+//! Building one level: top-down, splits by the surface-area heuristic over bins, in parallel, always the same tree for
+//! the same input.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::node::{Aabb, Node};
+
+/// What a tree is built over: the box of a triangle or an instance, and its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    /// Its box.
+    pub bounds: Aabb,
+    /// Its number.
+    pub index: u32,
+}
+
+impl Item {
+    /// Twice the centre of the box: what splits compare.
+    fn center(&self) -> Vec3 {
+        self.bounds.low + self.bounds.high
+    }
+}
+
+/// The deepest level that a tree may have. With balanced splits from there on 2^`MAX_DEPTH` items would fit; a
+/// traversal's stack never holds more than one node a level.
+pub const MAX_DEPTH: u32 = 30;
+
+/// Bins an axis (Wald 2007, "On fast Construction of SAH-based Bounding Volume Hierarchies").
+const BINS: usize = 16;
+
+/// Below this many items a subtree is built by one thread.
+const PARALLEL: usize = 4096;
+
+/// The nodes over the items, the root first, none for no items; `items` is brought into the leaves' order. A leaf holds
+/// `max_leaf` items at most and refers to them by their place in that order.
+#[must_use]
+pub fn build(items: &mut [Item], max_leaf: usize) -> Vec<Node> {
+    if items.is_empty() {
+        return vec![Node::NOTHING];
+    }
+    // A subtree of n items has 2n - 2 nodes at most below its root: each call owns that many slots.
+    let mut slots = vec![Node::NOTHING; 2 * items.len()];
+    let (root, below) = slots.split_at_mut(1);
+    let builder = Builder { max_leaf: max_leaf.max(1) };
+    builder.subtree(items, &mut root[0], below, Place { item: 0, slot: 1, depth: 0 });
+    compact(&slots)
+}
+
+/// Where a subtree stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its first item in the whole order.
+    item: u32,
+    /// The first slot that it owns.
+    slot: u32,
+    depth: u32,
+}
+
+struct Builder {
+    max_leaf: usize,
+}
+
+impl Builder {
+    fn subtree(&self, items: &mut [Item], root: &mut Node, slots: &mut [Node], at: Place) {
+        let (bounds, centers) = extents(items);
+        *root = Node { low: bounds.low, high: bounds.high, first: at.item, count: items.len() as u32 };
+        let Some(middle) = self.split(items, bounds, centers, at.depth) else { return };
+        *root = Node { first: at.slot, count: 0, ..*root };
+        let (left, right) = items.split_at_mut(middle);
+        let (children, slots) = slots.split_at_mut(2);
+        let (first, second) = children.split_at_mut(1);
+        let (left_slots, right_slots) = slots.split_at_mut(2 * left.len() - 2);
+        let (slot, depth) = (at.slot + 2, at.depth + 1);
+        let left_at = Place { slot, depth, ..at };
+        let right_at = Place { item: at.item + middle as u32, slot: slot + left_slots.len() as u32, depth };
+        let parallel = left.len().max(right.len()) > PARALLEL;
+        let mut go_left = || self.subtree(left, &mut first[0], left_slots, left_at);
+        let mut go_right = || self.subtree(right, &mut second[0], right_slots, right_at);
+        if parallel {
+            rayon::join(go_left, go_right);
+        } else {
+            go_left();
+            go_right();
+        }
+    }
+
+    /// Sorts the items into two sides and gives the number on the first; none where a leaf is best.
+    fn split(&self, items: &mut [Item], bounds: Aabb, centers: Aabb, depth: u32) -> Option<usize> {
+        let count = items.len();
+        if count <= 1 {
+            return None;
+        }
+        let levels = usize::BITS - (count - 1).leading_zeros();
+        let must_halve = depth + levels >= MAX_DEPTH;
+        let best = if must_halve { None } else { best_split(items, centers) };
+        let Some(split) = best else {
+            // No plane divides the centres, or there is no depth left for lopsided splits.
+            return (count > self.max_leaf).then(|| halve(items, centers));
+        };
+        let area = bounds.half_area();
+        let as_leaf = count as f32 * area;
+        // One box test more than a leaf, priced like a triangle's.
+        if count <= self.max_leaf && as_leaf <= split.cost + area {
+            return None;
+        }
+        let middle = partition(items, |item| split.bin(item, centers) < split.bin);
+        debug_assert!(middle > 0 && middle < count);
+        Some(middle)
+    }
+}
+
+/// The boxes around the items and around their (doubled) centres.
+fn extents(items: &[Item]) -> (Aabb, Aabb) {
+    let of = |items: &[Item]| {
+        items.iter().fold((Aabb::EMPTY, Aabb::EMPTY), |(bounds, centers), item| {
+            (bounds.union(item.bounds), centers.with(item.center()))
+        })
+    };
+    if items.len() <= PARALLEL {
+        return of(items);
+    }
+    // Unions do not depend on the order: the tree stays the same however threads share the work.
+    let join = |a: (Aabb, Aabb), b: (Aabb, Aabb)| (a.0.union(b.0), a.1.union(b.1));
+    items.par_chunks(PARALLEL).map(of).reduce(|| (Aabb::EMPTY, Aabb::EMPTY), join)
+}
+
+/// A plane between two bins of one axis.
+#[derive(Clone, Copy)]
+struct Split {
+    axis: usize,
+    /// Bins below this one are on the first side.
+    bin: usize,
+    /// Items times half area, both sides.
+    cost: f32,
+}
+
+impl Split {
+    fn bin(&self, item: &Item, centers: Aabb) -> usize {
+        bin_of(item.center()[self.axis], centers.low[self.axis], centers.high[self.axis])
+    }
+}
+
+fn bin_of(center: f32, low: f32, high: f32) -> usize {
+    let scale = BINS as f32 / (high - low);
+    (((center - low) * scale) as usize).min(BINS - 1)
+}
+
+#[derive(Clone, Copy)]
+struct Bin {
+    bounds: Aabb,
+    count: u32,
+}
+
+type Bins = [[Bin; BINS]; 3];
+const NO_BINS: Bins = [[Bin { bounds: Aabb::EMPTY, count: 0 }; BINS]; 3];
+
+fn fill(items: &[Item], centers: Aabb) -> Bins {
+    let mut bins = NO_BINS;
+    for item in items {
+        let center = item.center();
+        for (axis, bins) in bins.iter_mut().enumerate() {
+            let (low, high) = (centers.low[axis], centers.high[axis]);
+            if high > low {
+                let bin = &mut bins[bin_of(center[axis], low, high)];
+                bin.bounds = bin.bounds.union(item.bounds);
+                bin.count += 1;
+            }
+        }
+    }
+    bins
+}
+
+fn best_split(items: &[Item], centers: Aabb) -> Option<Split> {
+    let bins = if items.len() <= PARALLEL {
+        fill(items, centers)
+    } else {
+        let join = |mut a: Bins, b: Bins| {
+            for (a, b) in a.iter_mut().flatten().zip(b.iter().flatten()) {
+                *a = Bin { bounds: a.bounds.union(b.bounds), count: a.count + b.count };
+            }
+            a
+        };
+        items.par_chunks(PARALLEL).map(|items| fill(items, centers)).reduce(|| NO_BINS, join)
+    };
+    let mut best: Option<Split> = None;
+    for (axis, bins) in bins.iter().enumerate() {
+        // What lies above each plane, from the far end.
+        let mut above = [0f32; BINS];
+        let (mut bounds, mut count) = (Aabb::EMPTY, 0);
+        for index in (1..BINS).rev() {
+            bounds = bounds.union(bins[index].bounds);
+            count += bins[index].count;
+            above[index] = if count == 0 { f32::NAN } else { bounds.half_area() * count as f32 };
+        }
+        (bounds, count) = (Aabb::EMPTY, 0);
+        for index in 1..BINS {
+            bounds = bounds.union(bins[index - 1].bounds);
+            count += bins[index - 1].count;
+            let cost = bounds.half_area() * count as f32 + above[index];
+            // Not a number where a side is empty, or where areas overflow.
+            if count > 0 && cost.is_finite() && best.is_none_or(|best| cost < best.cost) {
+                best = Some(Split { axis, bin: index, cost });
+            }
+        }
+    }
+    best
+}
+
+/// Items that fulfil the condition first, both sides in an order that depends on the input alone.
+fn partition(items: &mut [Item], first: impl Fn(&Item) -> bool) -> usize {
+    let (mut low, mut high) = (0, items.len());
+    while low < high {
+        if first(&items[low]) {
+            low += 1;
+        } else {
+            high -= 1;
+            items.swap(low, high);
+        }
+    }
+    low
+}
+
+/// Half of the items to each side, by their centres along the longest axis.
+fn halve(items: &mut [Item], centers: Aabb) -> usize {
+    let axis = (centers.high - centers.low).max_position();
+    let middle = items.len() / 2;
+    items.select_nth_unstable_by(middle, |a, b| {
+        a.center()[axis].total_cmp(&b.center()[axis]).then(a.index.cmp(&b.index))
+    });
+    middle
+}
+
+/// The nodes without the slots that leaves of several items left free, siblings together, children after parents.
+fn compact(slots: &[Node]) -> Vec<Node> {
+    let mut nodes = Vec::with_capacity(slots.len());
+    nodes.push(slots[0]);
+    let mut open = vec![0];
+    while let Some(index) = open.pop() {
+        let node: Node = nodes[index];
+        if node.count > 0 {
+            continue;
+        }
+        let (child, place) = (node.first as usize, nodes.len());
+        nodes.extend_from_slice(&slots[child..child + 2]);
+        nodes[index].first = place as u32;
+        open.extend([place + 1, place]);
+    }
+    nodes.shrink_to_fit();
+    nodes
+}

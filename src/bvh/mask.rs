@@ -1,0 +1,125 @@
+//! Alpha masks: where a masked surface is absent, rays pass.
+
+use glam::{Vec2, Vec3};
+
+use crate::scene::{AlphaMode, Material, Primitive, Scene, TextureRef, Wrap};
+
+/// What a corner of a masked triangle holds: where in the mask's picture, with the material's texture transform, and the
+/// factor of the picture's opacity there.
+pub type Corner = [f32; 3];
+
+/// Words of a mask's header; its texels follow.
+const HEADER: usize = 5;
+
+/// What they hold: where the texels begin, pixels across, pixels down, the bits below, the bits of the cutoff.
+const OFFSET: usize = 0;
+const WIDTH: usize = 1;
+const HEIGHT: usize = 2;
+const FLAGS: usize = 3;
+const CUTOFF: usize = 4;
+
+/// Beyond its edge the picture is mirrored, or the edge repeats; neither: the picture repeats. Two bits for across, and
+/// the next two for down.
+const MIRROR: u32 = 1;
+const CLAMP: u32 = 2;
+const DOWN_SHIFT: u32 = 2;
+/// Opacity is interpolated between texels.
+const LINEAR: u32 = 0x10;
+
+/// Adds a material's mask to `words`, four texels of opacity a word, and gives the place of its header; none for a
+/// material that is present everywhere.
+///
+/// Opacity is that of the full picture, filtered as the sampler magnifies: a ray has no footprint.
+pub fn append(words: &mut Vec<u32>, scene: &Scene, material: &Material) -> Option<u32> {
+    let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+    let texture = material.base_color_texture.and_then(|reference| scene.textures.get(reference.texture));
+    let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture.sampler, image)));
+    let header = words.len();
+    let (width, height, mut flags) = picture.map_or((1, 1, 0), |(sampler, image)| {
+        let wrap = |wrap| match wrap {
+            Wrap::Repeat => 0,
+            Wrap::Mirror => MIRROR,
+            Wrap::Clamp => CLAMP,
+        };
+        let flags = wrap(sampler.wrap_u) | wrap(sampler.wrap_v) << DOWN_SHIFT;
+        (image.width, image.height, flags | if sampler.mag_linear { LINEAR } else { 0 })
+    });
+    if width * height == 1 {
+        flags &= !LINEAR;
+    }
+    words.extend([(header + HEADER) as u32, width, height, flags, cutoff.to_bits()]);
+    match picture {
+        None => words.push(255),
+        Some((_, image)) => words.extend(image.rgba8.chunks(16).map(|texels| {
+            texels
+                .chunks(4)
+                .enumerate()
+                .fold(0, |word, (index, texel)| word | u32::from(texel.get(3).copied().unwrap_or(255)) << (8 * index))
+        })),
+    }
+    Some(header as u32)
+}
+
+/// The corners of a triangle with these vertices.
+#[must_use]
+pub fn corners(material: &Material, primitive: &Primitive, vertices: [u32; 3]) -> [Corner; 3] {
+    let (rows, set) = material.base_color_texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+    let uvs = if set == 0 { &primitive.uv0 } else { &primitive.uv1 };
+    vertices.map(|vertex| {
+        let vertex = vertex as usize;
+        let uv = uvs.get(vertex).copied().unwrap_or_default().extend(1.0);
+        let alpha = primitive.colors.get(vertex).map_or(1.0, |color| color.w);
+        [Vec3::from(rows[0]).dot(uv), Vec3::from(rows[1]).dot(uv), material.base_color.w * alpha]
+    })
+}
+
+/// Whether the surface is there, at a place in a masked triangle.
+#[must_use]
+pub fn is_there(words: &[u32], header: u32, corners: &[Corner; 3], barycentric: Vec2) -> bool {
+    let [a, b, c] = corners.map(Vec3::from);
+    let at = a + (b - a) * barycentric.x + (c - a) * barycentric.y;
+    let word = |index: usize| words.get(header as usize + index).copied().unwrap_or(0);
+    opacity(words, header as usize, at.x, at.y) * at.z >= f32::from_bits(word(CUTOFF))
+}
+
+fn opacity(words: &[u32], header: usize, u: f32, v: f32) -> f32 {
+    let word = |index: usize| words.get(index).copied().unwrap_or(0);
+    let (width, height, flags) = (word(header + WIDTH), word(header + HEIGHT), word(header + FLAGS));
+    let texel = |x: u32, y: u32| {
+        let index = y * width + x;
+        (word((word(header + OFFSET) + index / 4) as usize) >> (8 * (index % 4)) & 255) as f32 / 255.0
+    };
+    let place = |coordinate: f32, size: u32| wrapped(coordinate, flags & 3, size);
+    let down = |coordinate: f32, size: u32| wrapped(coordinate, flags >> DOWN_SHIFT & 3, size);
+    let (x, y) = (place(u, width), down(v, height));
+    if flags & LINEAR == 0 {
+        return texel((x as u32).min(width - 1), (y as u32).min(height - 1));
+    }
+    let (x0, x1, fx) = pair(x, flags & 3, width);
+    let (y0, y1, fy) = pair(y, flags >> DOWN_SHIFT & 3, height);
+    let row = |y: u32| texel(x0, y) * (1.0 - fx) + texel(x1, y) * fx;
+    row(y0) * (1.0 - fy) + row(y1) * fy
+}
+
+/// A coordinate brought into the picture, in texels from 0 to `size`.
+fn wrapped(coordinate: f32, wrap: u32, size: u32) -> f32 {
+    let inside = match wrap {
+        CLAMP => coordinate.clamp(0.0, 1.0),
+        MIRROR => {
+            let m = coordinate - 2.0 * (coordinate * 0.5).floor();
+            if m > 1.0 { 2.0 - m } else { m }
+        }
+        _ => coordinate - coordinate.floor(),
+    };
+    inside * size as f32
+}
+
+/// The two texels that a place lies between, and how far it is from the first to the second.
+fn pair(place: f32, wrap: u32, size: u32) -> (u32, u32, f32) {
+    let low = (place - 0.5).floor();
+    let outside = |index: i64| {
+        let size = i64::from(size);
+        (if wrap == 0 { index.rem_euclid(size) } else { index.clamp(0, size - 1) }) as u32
+    };
+    (outside(low as i64), outside(low as i64 + 1), place - 0.5 - low)
+}

@@ -1,0 +1,391 @@
+//! The trees over a scene, and the upper level as seen from a place.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DMat3, DMat4, DVec3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::{
+    NONE,
+    build::{self, Item},
+    mask::{self, Corner},
+    node::{self, Aabb, Node},
+    triangle::{Triangle, pack_normal},
+};
+use crate::scene::{AlphaMode, Material, Primitive, Scene};
+
+/// Triangles of a leaf at most.
+const MAX_LEAF: usize = 4;
+
+/// How far a ray's origin is lifted off the surface that it leaves, as a fraction of the coordinates that enter its
+/// computation: eight units in the last place of single precision.
+pub const SLACK: f32 = 1.0 / (1 << 20) as f32;
+
+/// A primitive that stands somewhere, relative to the eye: 64 bytes, read by the device as it is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Instance {
+    /// Rows of the transform from the eye's space to the object's.
+    pub rows: [Vec4; 3],
+    /// The root of its tree.
+    pub root: u32,
+    /// The header of its alpha mask, or `NONE`.
+    pub mask: u32,
+    /// Added (wrapping) to the number of a triangle: the number of its corners in the masked triangles.
+    pub corners: u32,
+    /// How far (m) rounding in object space may move a ray that meets this instance.
+    pub slack: f32,
+}
+
+/// The tree over one primitive.
+#[derive(Clone, Copy, Debug)]
+pub struct Bottom {
+    /// Index into `Scene::meshes`.
+    pub mesh: usize,
+    /// Index into the mesh's primitives.
+    pub primitive: usize,
+    /// Its nodes: the root and, contiguous with it, all others.
+    pub nodes: (u32, u32),
+    /// Its triangles, first and count.
+    pub triangles: (u32, u32),
+    mask: u32,
+    corners: u32,
+    /// Greatest coordinate.
+    reach: f32,
+    /// A transform that has no inverse and is applied to the vertices instead.
+    baked: Option<DMat3>,
+}
+
+/// A primitive in the world.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: usize,
+    bottom: usize,
+    linear: DMat3,
+    inverse: DMat3,
+    translation: DVec3,
+    /// Its box in the world.
+    low: DVec3,
+    high: DVec3,
+}
+
+/// The trees over a scene.
+#[derive(Clone, Debug, Default)]
+pub struct SceneBvh {
+    /// Nodes of all lower trees.
+    pub nodes: Vec<Node>,
+    /// All triangles, in the order of the leaves.
+    pub triangles: Vec<Triangle>,
+    /// Of each triangle its number in its primitive.
+    pub sources: Vec<u32>,
+    /// Corners of the masked triangles.
+    pub corners: Vec<[Corner; 3]>,
+    /// Alpha masks.
+    pub masks: Vec<u32>,
+    /// One a tree.
+    pub bottoms: Vec<Bottom>,
+    places: Vec<Place>,
+    top: Vec<Node>,
+}
+
+/// The upper level, relative to an eye.
+#[derive(Clone, Debug)]
+pub struct TopLevel {
+    /// Nodes, the root first.
+    pub nodes: Vec<Node>,
+    /// What its leaves refer to.
+    pub instances: Vec<Instance>,
+}
+
+/// Whether a material casts shadows: blended ones do not. Their light is neither stopped nor tinted; both faces of all
+/// others stop it, and masked ones where they are there.
+#[must_use]
+pub fn casts_shadow(material: &Material) -> bool {
+    material.alpha != AlphaMode::Blend
+}
+
+/// A tree with indices of its own, before it joins the others.
+struct Part {
+    mesh: usize,
+    primitive: usize,
+    baked: Option<DMat3>,
+    nodes: Vec<Node>,
+    triangles: Vec<Triangle>,
+    sources: Vec<u32>,
+}
+
+/// A transform whose determinant is below this fraction of its size cubed flattens what it acts on.
+const FLAT: f64 = 1e-12;
+
+fn flattens(linear: &DMat3) -> bool {
+    let size = linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
+    let volume = linear.determinant().abs();
+    volume.is_nan() || volume <= FLAT * size.powi(3)
+}
+
+impl SceneBvh {
+    /// Trees over everything that is shown and whose material is wanted, in parallel; the same scene gives the same
+    /// bits. A shape under a transform without an inverse gets a tree of its own.
+    #[must_use]
+    pub fn new(scene: &Scene, wanted: impl Fn(&Material) -> bool + Sync) -> Self {
+        let default = Material::default();
+        let material =
+            |part: &Primitive| part.material.and_then(|m| scene.materials.get(m)).unwrap_or(&default).clone();
+        // Which meshes stand somewhere, and where they are flattened.
+        let mut shown = vec![false; scene.meshes.len()];
+        let mut wishes: Vec<(usize, Option<DMat3>)> = Vec::new();
+        for placed in scene.walk() {
+            let Some(mesh) = placed.node.mesh.filter(|&mesh| mesh < shown.len()) else { continue };
+            let linear = DMat3::from_mat4(placed.world);
+            if flattens(&linear) {
+                wishes.push((mesh, Some(linear)));
+            } else if !std::mem::replace(&mut shown[mesh], true) {
+                wishes.push((mesh, None));
+            }
+        }
+        let parts: Vec<Part> = wishes
+            .par_iter()
+            .flat_map_iter(|&(mesh, baked)| {
+                let primitives = scene.meshes[mesh].primitives.iter().enumerate();
+                let wanted = primitives.filter(|(_, part)| part.indices.len() >= 3 && wanted(&material(part)));
+                wanted.map(move |(primitive, part)| (mesh, primitive, baked, part)).collect::<Vec<_>>()
+            })
+            .map(|(mesh, primitive, baked, part)| bottom_tree(mesh, primitive, baked, part))
+            .collect();
+        let mut bvh = Self::default();
+        let mut masks: Vec<Option<Option<u32>>> = vec![None; scene.materials.len()];
+        for part in parts {
+            let source = &scene.meshes[part.mesh].primitives[part.primitive];
+            let described = material(source);
+            let mask = source.material.and_then(|index| {
+                let known = masks.get_mut(index)?;
+                *known.get_or_insert_with(|| mask::append(&mut bvh.masks, scene, &described))
+            });
+            bvh.join(part, source, &described, mask);
+        }
+        bvh.place(scene);
+        bvh
+    }
+
+    fn join(&mut self, part: Part, source: &Primitive, material: &Material, mask: Option<u32>) {
+        let (nodes, triangles) = (self.nodes.len() as u32, self.triangles.len() as u32);
+        let corners = self.corners.len() as u32;
+        if mask.is_some() {
+            self.corners.extend(
+                part.sources.iter().map(|&index| mask::corners(material, source, vertices_of(source, index as usize))),
+            );
+        }
+        self.bottoms.push(Bottom {
+            mesh: part.mesh,
+            primitive: part.primitive,
+            nodes: (nodes, part.nodes.len() as u32),
+            triangles: (triangles, part.triangles.len() as u32),
+            mask: mask.unwrap_or(NONE),
+            corners: corners.wrapping_sub(triangles),
+            reach: reach(&part.nodes),
+            baked: part.baked,
+        });
+        self.nodes.extend(
+            part.nodes
+                .into_iter()
+                .map(|node| Node { first: node.first + if node.count > 0 { triangles } else { nodes }, ..node }),
+        );
+        self.triangles.extend(part.triangles);
+        self.sources.extend(part.sources);
+    }
+
+    /// Makes the upper level anew, for nodes that have moved. Nodes that show other meshes than before, or that began or
+    /// ceased to flatten them, need a new `SceneBvh`.
+    pub fn place(&mut self, scene: &Scene) {
+        let mut of_mesh: Vec<Vec<usize>> = vec![Vec::new(); scene.meshes.len()];
+        for (index, bottom) in self.bottoms.iter().enumerate() {
+            if let Some(list) = of_mesh.get_mut(bottom.mesh) {
+                list.push(index);
+            }
+        }
+        let mut places = Vec::new();
+        for placed in scene.walk() {
+            let Some(bottoms) = placed.node.mesh.and_then(|mesh| of_mesh.get(mesh)) else { continue };
+            let linear = DMat3::from_mat4(placed.world);
+            let flat = flattens(&linear);
+            for &bottom in bottoms {
+                let baked = self.bottoms[bottom].baked;
+                let fits = if flat { baked == Some(linear) } else { baked.is_none() };
+                if fits {
+                    places.extend(self.place_at(
+                        placed.index,
+                        bottom,
+                        if flat { DMat3::IDENTITY } else { linear },
+                        placed.world,
+                    ));
+                }
+            }
+        }
+        let middle = match (places.first(), places.last()) {
+            (Some(_), Some(_)) => {
+                let low = places.iter().fold(DVec3::MAX, |low, place: &Place| low.min(place.low));
+                let high = places.iter().fold(DVec3::MIN, |high, place: &Place| high.max(place.high));
+                low * 0.5 + high * 0.5
+            }
+            _ => DVec3::ZERO,
+        };
+        let mut items: Vec<Item> = places
+            .iter()
+            .enumerate()
+            .map(|(index, place)| Item {
+                bounds: outward(place.low - middle, place.high - middle, 0.0),
+                index: index as u32,
+            })
+            .collect();
+        self.top = build::build(&mut items, 1);
+        self.places = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
+    }
+
+    /// None where the place is beyond what single precision holds.
+    fn place_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<Place> {
+        let root = self.nodes.get(self.bottoms[bottom].nodes.0 as usize)?;
+        let translation = world.w_axis.truncate();
+        let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
+        // Arvo 1990, "Transforming Axis-Aligned Bounding Boxes", Graphics Gems.
+        let middle = translation + linear * ((low + high) * 0.5);
+        let half = (high - low) * 0.5;
+        let extent = linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
+        let place = Place {
+            node,
+            bottom,
+            linear,
+            inverse: linear.inverse(),
+            translation,
+            low: middle - extent,
+            high: middle + extent,
+        };
+        let most = f64::from(f32::MAX) * 0.25;
+        let fits = place.low.abs().max_element() < most && place.high.abs().max_element() < most;
+        let inverse = place.inverse.to_cols_array().iter().all(|v| v.abs() < most);
+        (fits && inverse).then_some(place)
+    }
+
+    /// The upper level relative to an eye: transforms and boxes subtracted in double precision, boxes rounded outward.
+    #[must_use]
+    pub fn seen_from(&self, eye: DVec3) -> TopLevel {
+        let of = |place: &Place| {
+            let bottom = &self.bottoms[place.bottom];
+            // The eye's space to the object's: p' = L^-1 (p + eye - T).
+            let shift = place.inverse * (eye - place.translation);
+            let size = place.linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
+            let slack = size * f64::from(SLACK) * (shift.abs().max_element() + f64::from(bottom.reach));
+            let row = |index: usize| place.inverse.row(index).extend(shift[index]).as_vec4();
+            let instance = Instance {
+                rows: [row(0), row(1), row(2)],
+                root: bottom.nodes.0,
+                mask: bottom.mask,
+                corners: bottom.corners,
+                slack: slack as f32,
+            };
+            (instance, outward(place.low - eye, place.high - eye, slack))
+        };
+        let both: Vec<(Instance, Aabb)> = self.places.par_iter().with_min_len(1024).map(of).collect();
+        let mut nodes = self.top.clone();
+        node::refit(&mut nodes, 0, |index| both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds));
+        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect() }
+    }
+
+    /// Takes over a primitive's moved vertices and normals; its triangles must be those it was built with. The boxes of
+    /// its tree and of its places are exact again, the trees' shapes are kept.
+    pub fn refit(&mut self, mesh: usize, primitive: usize, moved: &Primitive) {
+        for index in 0..self.bottoms.len() {
+            let bottom = self.bottoms[index];
+            if (bottom.mesh, bottom.primitive) != (mesh, primitive) {
+                continue;
+            }
+            let range = bottom.triangles.0 as usize..(bottom.triangles.0 + bottom.triangles.1) as usize;
+            for place in range {
+                self.triangles[place] = triangle(moved, self.sources[place] as usize, bottom.baked.as_ref());
+            }
+            let (root, count) = bottom.nodes;
+            let (triangles, nodes) = (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
+            node::refit(nodes, root, |index| triangles[index as usize].bounds());
+            self.bottoms[index].reach = reach(nodes);
+        }
+        for index in 0..self.places.len() {
+            let Place { node, bottom, linear, translation, .. } = self.places[index];
+            let of = &self.bottoms[bottom];
+            if (of.mesh, of.primitive) == (mesh, primitive) {
+                let world = DMat4::from_mat3_translation(linear, translation);
+                if let Some(place) = self.place_at(node, bottom, linear, world) {
+                    self.places[index] = place;
+                }
+            }
+        }
+    }
+
+    /// The node of the scene and the tree of an instance of the upper level.
+    #[must_use]
+    pub fn placed(&self, instance: u32) -> Option<(usize, &Bottom)> {
+        let place = self.places.get(instance as usize)?;
+        Some((place.node, self.bottoms.get(place.bottom)?))
+    }
+
+    /// Drops what only rays on the host need: triangles, masks and all. What remains serves `seen_from` and `place`.
+    pub fn forget_triangles(&mut self) {
+        self.triangles = Vec::new();
+        self.sources = Vec::new();
+        self.corners = Vec::new();
+        self.masks = Vec::new();
+    }
+
+    /// Bytes of all that the device reads, but for the upper level.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.nodes.as_slice())
+            + size_of_val(self.triangles.as_slice())
+            + size_of_val(self.corners.as_slice())
+            + size_of_val(self.masks.as_slice())
+    }
+}
+
+fn reach(nodes: &[Node]) -> f32 {
+    nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
+}
+
+/// The box in single precision, rounded outward and widened.
+fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
+    let down = |v: f64| {
+        let single = v as f32;
+        if f64::from(single) > v { single.next_down() } else { single }
+    };
+    let (low, high) = (low - by, high + by);
+    Aabb {
+        low: Vec3::new(down(low.x), down(low.y), down(low.z)),
+        high: -Vec3::new(down(-high.x), down(-high.y), down(-high.z)),
+    }
+}
+
+fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
+    let at = |corner: usize| primitive.indices.get(triangle * 3 + corner).copied().unwrap_or(0);
+    [at(0), at(1), at(2)]
+}
+
+fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> Triangle {
+    let [a, b, c] = vertices_of(primitive, index).map(|vertex| {
+        let vertex = vertex as usize;
+        let position = primitive.positions.get(vertex).copied().unwrap_or_default();
+        let normal = primitive.normals.get(vertex).copied().unwrap_or(Vec3::Y);
+        (baked.map_or(position, |linear| (*linear * position.as_dvec3()).as_vec3()), pack_normal(normal))
+    });
+    Triangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
+}
+
+fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
+    let count = part.indices.len() / 3;
+    let triangles: Vec<Triangle> =
+        (0..count).into_par_iter().with_min_len(4096).map(|index| triangle(part, index, baked.as_ref())).collect();
+    let mut items: Vec<Item> = triangles
+        .iter()
+        .enumerate()
+        .map(|(index, triangle)| Item { bounds: triangle.bounds(), index: index as u32 })
+        .collect();
+    let nodes = build::build(&mut items, MAX_LEAF);
+    let sources: Vec<u32> = items.iter().map(|item| item.index).collect();
+    let triangles = sources.iter().map(|&index| triangles[index as usize]).collect();
+    Part { mesh, primitive, baked, nodes, triangles, sources }
+}

@@ -1,0 +1,203 @@
+//! Rays through both levels.
+
+use glam::{Vec2, Vec3};
+
+use super::{
+    MAX_DEPTH, NONE, Node, SceneBvh, TopLevel, mask,
+    node::Slabs,
+    scene::{Instance, SLACK},
+    triangle::Shear,
+};
+
+/// A ray, relative to the eye that the upper level was made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ray {
+    /// Where it begins (m).
+    pub origin: Vec3,
+    /// Where it goes; of any length other than 0, the unit of `t`.
+    pub direction: Vec3,
+    /// Hits at or before this are none; 0 or more.
+    pub t_min: f32,
+    /// Hits at or beyond this are none.
+    pub t_max: f32,
+    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it begins in free
+    /// space. Before each instance the origin is lifted along it by what rounding can be there, so that a surface does
+    /// not shade itself and no gap is left at a contact (the purpose of Wächter and Binder 2019, "A Fast and Robust
+    /// Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6; theirs knows world coordinates only).
+    pub away: Vec3,
+}
+
+/// What a ray met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// In units of the ray's direction.
+    pub t: f32,
+    /// Barycentric weights of the second and third vertex.
+    pub barycentric: Vec2,
+    /// Index into `TopLevel::instances`.
+    pub instance: u32,
+    /// Index into `SceneBvh::triangles`.
+    pub triangle: u32,
+}
+
+/// Nodes that wait: one a level at most.
+struct Stack {
+    nodes: [u32; MAX_DEPTH as usize + 1],
+    count: usize,
+}
+
+impl Stack {
+    const fn new() -> Self {
+        Self { nodes: [0; MAX_DEPTH as usize + 1], count: 0 }
+    }
+
+    fn push(&mut self, node: u32) {
+        debug_assert!(self.count < self.nodes.len());
+        if let Some(slot) = self.nodes.get_mut(self.count) {
+            *slot = node;
+            self.count += 1;
+        }
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        self.count = self.count.checked_sub(1)?;
+        self.nodes.get(self.count).copied()
+    }
+}
+
+/// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that it is enough. `leaf`
+/// gives the distance from which on nothing matters any more.
+fn walk(
+    nodes: &[Node],
+    root: u32,
+    slabs: &Slabs,
+    t_min: f32,
+    t_max: f32,
+    mut leaf: impl FnMut(&Node, f32) -> Option<f32>,
+) {
+    let mut t_max = t_max;
+    let mut stack = Stack::new();
+    let enter = |node: &Node, t_max: f32| slabs.enter(node.low, node.high, t_min, t_max);
+    let mut current = nodes.get(root as usize).filter(|node| enter(node, t_max).is_some());
+    while let Some(node) = current {
+        if node.count > 0 {
+            match leaf(node, t_max) {
+                Some(nearer) => t_max = nearer,
+                None => return,
+            }
+        } else {
+            let (left, right) = (nodes.get(node.first as usize), nodes.get(node.first as usize + 1));
+            let near = left.and_then(|node| enter(node, t_max));
+            let far = right.and_then(|node| enter(node, t_max));
+            current = match (near, far) {
+                (Some(a), Some(b)) => {
+                    stack.push(node.first + u32::from(a <= b));
+                    if a <= b { left } else { right }
+                }
+                (Some(_), None) => left,
+                (None, Some(_)) => right,
+                (None, None) => None,
+            };
+            if current.is_some() {
+                continue;
+            }
+        }
+        // What waited may lie behind what was found since.
+        current = loop {
+            let Some(next) = stack.pop().and_then(|index| nodes.get(index as usize)) else { break None };
+            if next.count > 0 || enter(next, t_max).is_some() {
+                break Some(next);
+            }
+        };
+    }
+}
+
+impl Instance {
+    /// A point of the eye's space in the object's.
+    #[must_use]
+    pub fn point(&self, p: Vec3) -> Vec3 {
+        Vec3::new(self.rows[0].dot(p.extend(1.0)), self.rows[1].dot(p.extend(1.0)), self.rows[2].dot(p.extend(1.0)))
+    }
+
+    /// A vector of the eye's space in the object's.
+    #[must_use]
+    pub fn vector(&self, v: Vec3) -> Vec3 {
+        Vec3::new(self.rows[0].dot(v.extend(0.0)), self.rows[1].dot(v.extend(0.0)), self.rows[2].dot(v.extend(0.0)))
+    }
+
+    /// A normal of the object's space in the eye's: by the inverse transpose. Not of unit length.
+    #[must_use]
+    pub fn normal(&self, n: Vec3) -> Vec3 {
+        self.rows[0].truncate() * n.x + self.rows[1].truncate() * n.y + self.rows[2].truncate() * n.z
+    }
+}
+
+impl SceneBvh {
+    /// The nearest hit.
+    #[must_use]
+    pub fn closest(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
+        self.trace::<false>(top, ray)
+    }
+
+    /// Whether anything is in the way.
+    #[must_use]
+    pub fn occluded(&self, top: &TopLevel, ray: &Ray) -> bool {
+        self.trace::<true>(top, ray).is_some()
+    }
+
+    fn trace<const ANY: bool>(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
+        // No direction, or not a number: no ray. The box of a tree over nothing is inside out, which the slab test does
+        // not see.
+        if top.instances.is_empty() {
+            return None;
+        }
+        if !(ray.direction.abs().max_element() > 0.0 && ray.origin.is_finite() && ray.direction.is_finite()) {
+            return None;
+        }
+        let mut found = None;
+        let slabs = Slabs::new(ray.origin, ray.direction);
+        walk(&top.nodes, 0, &slabs, ray.t_min, ray.t_max, |leaf, t_max| {
+            let mut t_max = t_max;
+            for number in leaf.first..leaf.first + leaf.count {
+                let instance = top.instances.get(number as usize)?;
+                if let Some(hit) = self.enter::<ANY>(instance, number, ray, t_max) {
+                    (t_max, found) = (hit.t, Some(hit));
+                    if ANY {
+                        return None;
+                    }
+                }
+            }
+            Some(t_max)
+        });
+        found
+    }
+
+    fn enter<const ANY: bool>(&self, instance: &Instance, number: u32, ray: &Ray, t_max: f32) -> Option<Hit> {
+        let lift = instance.slack + SLACK * ray.origin.abs().max_element();
+        let origin = instance.point(ray.origin + ray.away * lift);
+        let direction = instance.vector(ray.direction);
+        let (slabs, shear) = (Slabs::new(origin, direction), Shear::new(origin, direction));
+        let mut found = None;
+        walk(&self.nodes, instance.root, &slabs, ray.t_min, t_max, |leaf, t_max| {
+            let mut t_max = t_max;
+            for triangle in leaf.first..leaf.first + leaf.count {
+                let shape = self.triangles.get(triangle as usize)?;
+                let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
+                if instance.mask != NONE {
+                    let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
+                    let there = |corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric);
+                    if !corners.is_none_or(there) {
+                        continue;
+                    }
+                }
+                t_max = crossing.t;
+                found = Some(Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle });
+                if ANY {
+                    return None;
+                }
+            }
+            Some(t_max)
+        });
+        found
+    }
+}

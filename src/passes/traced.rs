@@ -1,0 +1,160 @@
+//! What traced shadows need on the device: the trees over the scene, their upper level for each frame's camera, and the
+//! pipelines that walk them.
+
+use std::sync::{Arc, OnceLock};
+
+use glam::DVec3;
+
+use super::GpuScene;
+use crate::{
+    bvh::{SceneBvh, casts_shadow},
+    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, upload::Uploader},
+    scene::Scene,
+};
+
+/// The trees over all that casts shadows.
+pub struct SceneTrees {
+    bvh: SceneBvh,
+    buffers: [(&'static str, Arc<Buffer>); 4],
+    masked: bool,
+}
+
+impl SceneTrees {
+    /// Builds and uploads them.
+    ///
+    /// # Errors
+    /// Out of memory; more triangles than the device's buffers hold; a lost device.
+    pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<Self> {
+        let mut bvh = SceneBvh::new(scene, casts_shadow);
+        let mut upload = |name: &str, bytes: &[u8], least: usize| {
+            let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        // At least one element each: nothing is read of what is not there.
+        let buffers = [
+            ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
+            ("bvh_triangle_block", upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?),
+            ("bvh_corner_block", upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?),
+            ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
+        ];
+        // The host keeps what places need, not what the device has.
+        let masked = !bvh.masks.is_empty();
+        bvh.forget_triangles();
+        Ok(Self { bvh, buffers, masked })
+    }
+}
+
+/// The trees with their upper level for one frame's camera.
+pub struct FrameTrees {
+    scene: [(&'static str, Arc<Buffer>); 4],
+    top: Arc<Buffer>,
+    instances: Arc<Buffer>,
+    masked: bool,
+}
+
+impl FrameTrees {
+    /// None where nothing casts shadows.
+    ///
+    /// # Errors
+    /// Out of memory; a scene that was uploaded without trees.
+    pub fn new(gpu: &Gpu, scene: &GpuScene, camera: DVec3) -> GpuResult<Option<Self>> {
+        let Some(trees) = &scene.trees else {
+            return Err(GpuError::Pipeline {
+                pipeline: "traced shadows".into(),
+                detail: "the scene was uploaded without trees; Renderer::upload_for takes the shadow settings".into(),
+            });
+        };
+        let top = trees.bvh.seen_from(camera);
+        if top.instances.is_empty() {
+            return Ok(None);
+        }
+        let upload = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Dynamic)?;
+            buffer.write(0, bytes);
+            Ok(buffer)
+        };
+        Ok(Some(Self {
+            scene: trees.buffers.clone(),
+            top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
+            instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
+            masked: trees.masked,
+        }))
+    }
+
+    /// What a pipeline that traces binds. A shader without masks has no names for them.
+    #[must_use]
+    pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
+        let of_scene = self.scene.iter().take(if self.masked { 4 } else { 2 });
+        let mut binds: Vec<_> = of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
+        binds.push(("bvh_top_block", Bind::Storage(&self.top)));
+        binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
+        binds
+    }
+}
+
+/// Makes a pipeline from its name and its fragment shader's.
+type Make = Box<dyn Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
+
+/// A pipeline without rays, one with rays, and one whose rays know alpha masks. The latter two are made when they are
+/// first asked for: most sessions never do.
+pub struct TracedVariants {
+    gpu: Gpu,
+    plain: Arc<GraphicsPipeline>,
+    traced: [(&'static str, OnceLock<Arc<GraphicsPipeline>>); 2],
+    make: Make,
+}
+
+impl TracedVariants {
+    /// `fragments`: without rays, with rays, with rays and masks.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(
+        gpu: &Gpu,
+        fragments: [&'static str; 3],
+        make: impl Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+    ) -> GpuResult<Self> {
+        let [plain, rays, masks] = fragments;
+        Ok(Self {
+            gpu: gpu.clone(),
+            plain: make(gpu, plain, plain)?,
+            traced: [(rays, OnceLock::new()), (masks, OnceLock::new())],
+            make: Box::new(make),
+        })
+    }
+
+    /// The one for a frame.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn get(&self, trees: Option<&FrameTrees>) -> GpuResult<Arc<GraphicsPipeline>> {
+        let Some(trees) = trees else { return Ok(Arc::clone(&self.plain)) };
+        let (fragment, slot) = &self.traced[usize::from(trees.masked)];
+        if let Some(made) = slot.get() {
+            return Ok(Arc::clone(made));
+        }
+        let made = (self.make)(&self.gpu, fragment, fragment)?;
+        Ok(Arc::clone(slot.get_or_init(|| made)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{bvh, passes::shared};
+
+    #[test]
+    fn the_trees_lie_in_memory_as_the_shaders_read_them() {
+        assert_eq!(size_of::<bvh::Node>(), size_of::<shared::BvhNode>());
+        assert_eq!(size_of::<bvh::Triangle>(), size_of::<shared::BvhTriangle>());
+        assert_eq!(size_of::<bvh::Instance>(), size_of::<shared::BvhInstance>());
+        macro_rules! same {
+            ($a:ty, $b:ty: $($field:ident)*) => {
+                $(assert_eq!(std::mem::offset_of!($a, $field), std::mem::offset_of!($b, $field));)*
+            };
+        }
+        same!(bvh::Node, shared::BvhNode: low first high count);
+        same!(bvh::Triangle, shared::BvhTriangle: a normal_a b normal_b c normal_c);
+        same!(bvh::Instance, shared::BvhInstance: rows root mask corners slack);
+    }
+}

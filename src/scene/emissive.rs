@@ -1,0 +1,244 @@
+//! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of lamps with a shape.
+
+use std::collections::HashMap;
+
+use glam::{DAffine3, DMat3, DMat4, DVec3, Vec2, Vec3, vec2};
+
+use super::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap, procedural::shapes};
+use crate::photometry::{Emitter, Sides, color};
+
+/// A flat piece of an emissive mesh, in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EmissivePatch {
+    /// One corner (m).
+    pub corner: DVec3,
+    /// The two sides from there (m), anticlockwise seen from the front.
+    pub sides: [DVec3; 2],
+    /// A whole parallelogram with right angles, else half of one: a triangle.
+    pub rectangle: bool,
+    /// Mean emitted luminance by channel (nits).
+    pub luminance: Vec3,
+    /// Both faces shine.
+    pub two_sided: bool,
+}
+
+impl EmissivePatch {
+    /// Its area (m2), of one face.
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        self.sides[0].cross(self.sides[1]).length() * if self.rectangle { 1.0 } else { 0.5 }
+    }
+
+    /// Where its middle is.
+    #[must_use]
+    pub fn center(&self) -> DVec3 {
+        self.corner + (self.sides[0] + self.sides[1]) / if self.rectangle { 2.0 } else { 3.0 }
+    }
+
+    fn strength(&self) -> f64 {
+        color::luminance(self.luminance.as_dvec3()) * self.area()
+    }
+}
+
+/// The emissive meshes of a scene as lights.
+#[derive(Clone, Debug, Default)]
+pub struct EmissiveLights {
+    /// What shines, by the order in the scene.
+    pub patches: Vec<EmissivePatch>,
+    /// Triangles that glow.
+    pub triangles: usize,
+    /// The share of all their light that those give which were too many, 0 to 1.
+    pub left_out: f64,
+}
+
+/// How many pieces of emissive meshes light a scene at most; of more, the strongest do.
+pub const MOST_PATCHES: usize = 512;
+
+/// The emissive meshes of a scene as lights: triangles, pairs of them as rectangles where they are one, the strongest
+/// `MOST_PATCHES`.
+#[must_use]
+pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
+    let mut patches: Vec<EmissivePatch> = Vec::new();
+    let mut triangles = 0;
+    for placed in scene.walk() {
+        let Some(mesh) = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else { continue };
+        for primitive in &mesh.primitives {
+            let material = primitive.material.and_then(|material| scene.materials.get(material));
+            let Some(material) = material.filter(|m| m.emission.max_element() > 0.0 && !m.unlit) else { continue };
+            triangles += add_primitive(scene, primitive, material, &placed.world, &mut patches);
+        }
+    }
+    let all: f64 = patches.iter().map(EmissivePatch::strength).sum();
+    if patches.len() > MOST_PATCHES {
+        let mut order: Vec<usize> = (0..patches.len()).collect();
+        // Stable, so that the same scene always keeps the same ones.
+        order.sort_by(|&a, &b| patches[b].strength().total_cmp(&patches[a].strength()));
+        order.truncate(MOST_PATCHES);
+        order.sort_unstable();
+        patches = order.into_iter().map(|index| patches[index]).collect();
+    }
+    let kept: f64 = patches.iter().map(EmissivePatch::strength).sum();
+    EmissiveLights { patches, triangles, left_out: if all > 0.0 { (1.0 - kept / all).max(0.0) } else { 0.0 } }
+}
+
+fn add_primitive(
+    scene: &Scene,
+    primitive: &Primitive,
+    material: &Material,
+    world: &DMat4,
+    patches: &mut Vec<EmissivePatch>,
+) -> usize {
+    let mirrored = world.determinant() < 0.0;
+    let opacity = if material.alpha == AlphaMode::Blend { material.base_color.w.clamp(0.0, 1.0) } else { 1.0 };
+    let mut texels = HashMap::new();
+    // The corners of the triangle before, for pairs that make a rectangle.
+    let mut before: Option<[DVec3; 3]> = None;
+    let mut triangles = 0;
+    for triangle in primitive.indices.chunks_exact(3) {
+        let at = |index: u32| primitive.positions.get(index as usize).copied().unwrap_or_default().as_dvec3();
+        let mut corners = [at(triangle[0]), at(triangle[1]), at(triangle[2])].map(|p| world.transform_point3(p));
+        if mirrored {
+            corners.swap(1, 2);
+        }
+        let sides = [corners[1] - corners[0], corners[2] - corners[0]];
+        let doubled = sides[0].cross(sides[1]).length();
+        // Slivers give nothing and have no normal.
+        if !(doubled > 1e-12 * sides[0].length_squared().max(sides[1].length_squared()) && doubled > 0.0) {
+            before = None;
+            continue;
+        }
+        triangles += 1;
+        let texture = material.emissive_texture.map_or(Vec3::ONE, |texture| {
+            mean_texel(scene, primitive, texture, [triangle[0], triangle[1], triangle[2]], &mut texels)
+        });
+        let luminance = material.emission * texture * opacity;
+        let patch =
+            EmissivePatch { corner: corners[0], sides, rectangle: false, luminance, two_sided: material.double_sided };
+        if let Some(last) = patches.last_mut()
+            && let Some(merged) = before.and_then(|other| rectangle_of(other, corners))
+            && (last.luminance - luminance).abs().max_element() <= 1e-3 * luminance.max_element()
+        {
+            *last = EmissivePatch { corner: merged[0], sides: [merged[1], merged[2]], rectangle: true, ..patch };
+            before = None;
+            continue;
+        }
+        before = Some(corners);
+        patches.push(patch);
+    }
+    triangles
+}
+
+/// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle opposite to the side
+/// that they share.
+fn rectangle_of(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
+    let right_angle = |t: [DVec3; 3]| {
+        (0..3).find_map(|i| {
+            let (p, q) = (t[(i + 1) % 3] - t[i], t[(i + 2) % 3] - t[i]);
+            (p.dot(q).abs() <= 1e-5 * p.length() * q.length()).then_some((t[i], p, q))
+        })
+    };
+    let ((corner, p, q), (opposite, r, _)) = (right_angle(a)?, right_angle(b)?);
+    let size = p.length().max(q.length());
+    let same_plane = r.normalize().dot(p.cross(q).normalize()).abs() < 1e-5;
+    let fits =
+        (corner + p + q).distance(opposite) <= 1e-5 * size && (r + p).length().min((r + q).length()) <= 1e-5 * size;
+    (same_plane && fits).then_some([corner, p, q])
+}
+
+/// Points along a triangle's side at which a texture is read.
+const TEXEL_STEPS: u32 = 24;
+
+/// The mean of an emissive texture (linear) over a triangle.
+fn mean_texel(
+    scene: &Scene,
+    primitive: &Primitive,
+    texture: TextureRef,
+    triangle: [u32; 3],
+    texels: &mut HashMap<u8, f32>,
+) -> Vec3 {
+    let Some(used) = scene.textures.get(texture.texture) else { return Vec3::ONE };
+    let Some(image) = scene.images.get(used.image) else { return Vec3::ONE };
+    let uvs = if texture.uv_set == 0 { &primitive.uv0 } else { &primitive.uv1 };
+    let [a, b, c] = triangle.map(|index| {
+        let uv = uvs.get(index as usize).copied().unwrap_or_default().extend(1.0);
+        let [row0, row1] = texture.transform.map(Vec3::from_array);
+        vec2(row0.dot(uv), row1.dot(uv))
+    });
+    let mut sum = Vec3::ZERO;
+    let step = 1.0 / TEXEL_STEPS as f32;
+    let mut count = 0.0;
+    for i in 0..TEXEL_STEPS {
+        for j in 0..TEXEL_STEPS - i {
+            // The middles of both halves of a little parallelogram.
+            for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < TEXEL_STEPS)] {
+                if inside {
+                    let (u, v) = ((i as f32 + third) * step, (j as f32 + third) * step);
+                    sum += texel(image, &used.sampler, a + (b - a) * u + (c - a) * v, texels);
+                    count += 1.0;
+                }
+            }
+        }
+    }
+    sum / count
+}
+
+fn texel(image: &Image, sampler: &Sampler, uv: Vec2, decoded: &mut HashMap<u8, f32>) -> Vec3 {
+    let place = |x: f32, size: u32, wrap: Wrap| {
+        let x = match wrap {
+            Wrap::Repeat => x - x.floor(),
+            Wrap::Mirror => 1.0 - ((x * 0.5).fract().abs() * 2.0 - 1.0).abs(),
+            Wrap::Clamp => x.clamp(0.0, 1.0),
+        };
+        ((x * size as f32) as u32).min(size - 1)
+    };
+    let (x, y) = (place(uv.x, image.width, sampler.wrap_u), place(uv.y, image.height, sampler.wrap_v));
+    let start = (y as usize * image.width as usize + x as usize) * 4;
+    let mut linear = |channel: usize| {
+        let byte = image.rgba8.get(start + channel).copied().unwrap_or(0);
+        *decoded.entry(byte).or_insert_with(|| color::srgb_eotf(f64::from(byte) / 255.0) as f32)
+    };
+    Vec3::new(linear(0), linear(1), linear(2))
+}
+
+/// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length), with outward normals;
+/// none for lamps without a size.
+#[must_use]
+pub fn lamp_body(emitter: Emitter) -> Option<Primitive> {
+    const AROUND: usize = 64;
+    // Polygons that stand for circles are as large as they.
+    let grown = |radius: f64| {
+        let step = std::f64::consts::TAU / AROUND as f64;
+        (radius * (step / step.sin()).sqrt()) as f32
+    };
+    // From the +Y of planes and surfaces of revolution.
+    let to_front = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
+    let along_x = DMat3::from_cols(DVec3::NEG_Y, DVec3::X, DVec3::Z);
+    let turned = |part: Primitive, by: DMat3| shapes::transformed(&part, &DAffine3::from_mat3(by));
+    match emitter {
+        Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { .. } => None,
+        Emitter::Sphere { radius } => Some(shapes::uv_sphere(radius as f32, AROUND, AROUND / 2)),
+        Emitter::Disk { radius, .. } => {
+            Some(turned(shapes::lathe(&[vec2(grown(radius), 0.0), vec2(0.0, 0.0)], 0.1, AROUND), to_front))
+        }
+        Emitter::Rectangle { width, height, .. } => {
+            Some(turned(shapes::plane(vec2(width as f32, height as f32), 1, 1), to_front))
+        }
+        Emitter::Tube { radius, length } => {
+            let (radius, half) = (radius as f32, length as f32 * 0.5);
+            let profile: Vec<Vec2> = (0..=AROUND / 2)
+                .map(|i| {
+                    let polar = i as f32 / (AROUND / 2) as f32 * std::f32::consts::PI;
+                    let end = if i <= AROUND / 4 { -half } else { half };
+                    vec2(radius * polar.sin().max(0.0), end - radius * polar.cos())
+                })
+                .collect();
+            Some(turned(shapes::lathe(&profile, 0.5, AROUND), along_x))
+        }
+    }
+}
+
+/// Whether a lamp's body is seen from both sides.
+#[must_use]
+pub fn body_is_two_sided(emitter: Emitter) -> bool {
+    matches!(emitter, Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. })
+}
