@@ -4,13 +4,20 @@ pub mod accumulate;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
+pub mod bloom;
+pub mod chromatic_aberration;
+pub mod depth_of_field;
+pub mod effects;
+pub mod effects_shared;
 pub mod environment;
 pub mod exposure_histogram;
 pub mod gbuffer;
+pub mod grain;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod motion_blur;
 pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
@@ -19,7 +26,9 @@ pub mod shared;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
+pub mod velocity;
 pub mod view;
+pub mod vignetting;
 
 use std::sync::Arc;
 
@@ -59,6 +68,11 @@ pub struct FrameData {
 }
 
 impl FrameData {
+    /// Whether the projection is parallel, so that there is no lens.
+    fn parallel(&self) -> bool {
+        self.values.forward.w != 0.0
+    }
+
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
     }
@@ -104,6 +118,8 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// What the camera does to the picture.
+    pub effects: effects::EffectPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -145,6 +161,7 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            effects: effects::EffectPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
