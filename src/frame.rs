@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glam::{Mat3, Vec4};
 
 use crate::{
-    camera::{Exposure, ToneMapper},
+    camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
@@ -17,10 +17,10 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        shadow_maps::{self, FrameShadows, MapPlan},
+        shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
-        traced::FrameTrees,
+        traced::{FrameTrees, TreesFor},
     },
     scene::{Scene, look::ShadowMethod},
 };
@@ -96,10 +96,14 @@ impl Default for ShadowSettings {
 }
 
 impl ShadowSettings {
-    /// Whether rays are sent.
+    /// Which lights need trees for their rays.
     #[must_use]
-    pub fn traced(&self) -> bool {
-        self.enabled && self.method == ShadowMethod::Traced
+    pub fn trees(&self) -> TreesFor {
+        match self.method {
+            ShadowMethod::Traced if self.enabled => TreesFor::All,
+            ShadowMethod::Auto if self.enabled => TreesFor::Sized,
+            _ => TreesFor::None,
+        }
     }
 }
 
@@ -124,6 +128,10 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
+    pub effects: Effects,
+    /// Number of the picture in its sequence: grain differs by it.
+    pub frame_number: u32,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -137,13 +145,15 @@ struct FrameImages {
     histogram: Option<BufferHandle>,
 }
 
-/// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
-/// over it, and the way to the display. Passes whose result nothing uses are not run.
+/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
+/// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
+    view: &View,
     settings: &Settings,
     kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
@@ -154,14 +164,21 @@ fn frame<'a>(
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
     passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
         None => lit.light,
     };
-    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, data.values.size, light));
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
+    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.bloom(g, size, light, effects);
+    let light = camera.chromatic_aberration(g, size, light, effects);
+    let light = camera.vignetting(g, size, light, effects);
+    let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
-    let display = passes.tonemap.declare(g, data.values.size, light, to_display);
+    let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
     FrameImages { light, display, aovs, lists, histogram }
 }
@@ -307,7 +324,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, TreesFor::None, &self.passes.gbuffer.opaque)
     }
 
     /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
@@ -315,7 +332,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -365,13 +382,14 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, kept_maps.as_ref());
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -473,9 +491,10 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -506,8 +525,13 @@ fn frame_data(
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let mut lights = scene.lights_for(view);
-    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
-        .then_some(settings.shadows.resolution);
+    let resolution = settings.shadows.resolution;
+    let maps = match settings.shadows.trees() {
+        _ if !settings.shadows.enabled => None,
+        TreesFor::All => None,
+        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
+        TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
+    };
     let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
@@ -535,7 +559,7 @@ fn frame_data(
         node_count: nodes.len() as u32,
         shadow_method: match settings.shadows.method {
             _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
-            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Auto | ShadowMethod::Maps => shared::SHADOWS_MAPS,
             ShadowMethod::Traced => shared::SHADOWS_TRACED,
         },
         shadow_samples: settings.shadows.samples,
@@ -544,12 +568,16 @@ fn frame_data(
             as f32,
         ..FrameConstants::default()
     };
-    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
+    let traced = match settings.shadows.trees() {
+        TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
+        TreesFor::Sized if scene.trees.is_some() => FrameTrees::new(gpu, scene, view.position)?,
+        _ => None,
+    };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
-        ltc: Arc::clone(&scene.ltc),
+        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,

@@ -1,8 +1,7 @@
 #version 460
-// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS
 // Light of every listed lamp and of the environment on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
-#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

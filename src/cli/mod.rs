@@ -133,7 +133,8 @@ impl CliError {
                 | LookError::BadValue { .. }
                 | LookError::Light { .. }
                 | LookError::WhiteBalance { .. }
-                | LookError::Exposure(_),
+                | LookError::Exposure(_)
+                | LookError::Lens(_),
             ) => 2,
             Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Output(_) => 5,

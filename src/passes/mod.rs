@@ -4,13 +4,20 @@ pub mod accumulate;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
+pub mod bloom;
+pub mod chromatic_aberration;
+pub mod depth_of_field;
+pub mod effects;
+pub mod effects_shared;
 pub mod environment;
 pub mod exposure_histogram;
 pub mod gbuffer;
+pub mod grain;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod motion_blur;
 pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
@@ -18,7 +25,10 @@ pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod traced;
+pub mod variants;
+pub mod velocity;
 pub mod view;
+pub mod vignetting;
 
 use std::sync::Arc;
 
@@ -35,8 +45,8 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// The linear maps of area lights (`photometry::area::ltc`).
-    pub ltc: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
     /// Measured distributions of lamps (`profiles`); the scene's.
@@ -58,18 +68,26 @@ pub struct FrameData {
 }
 
 impl FrameData {
+    /// Whether the projection is parallel, so that there is no lens.
+    fn parallel(&self) -> bool {
+        self.values.forward.w != 0.0
+    }
+
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
-    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
-        match &self.traced {
-            Some(trees) => trees.binds(),
-            None => {
-                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
-            }
-        }
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: shadow maps, and what features need.
+    fn light_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        let mut binds = vec![
+            ("profile_block", Bind::Storage(&self.profiles)),
+            ("environment_block", Bind::Storage(&self.environment)),
+            ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
+            ("shadow_atlas", Bind::Sampled(atlas)),
+        ];
+        binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds
     }
 }
 
@@ -100,6 +118,8 @@ pub struct Passes {
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// What the camera does to the picture.
+    pub effects: effects::EffectPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -141,6 +161,7 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            effects: effects::EffectPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,

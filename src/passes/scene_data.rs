@@ -10,7 +10,13 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::{area_lights, environment, light_tree, mips, profiles::Profiles, shared, traced::SceneTrees, view::View};
+use super::{
+    area_lights, environment, light_tree, mips,
+    profiles::Profiles,
+    shared,
+    traced::{SceneTrees, TreesFor},
+    view::View,
+};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
@@ -227,7 +233,7 @@ impl GpuScene {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: bool, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -288,7 +294,7 @@ impl GpuScene {
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let trees = trees.then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
@@ -385,6 +391,13 @@ impl GpuScene {
             });
         }
         casters
+    }
+
+    /// Whether any light has a surface.
+    #[must_use]
+    pub fn has_area_lights(&self) -> bool {
+        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
     }
 
     /// The lights relative to the camera, directional ones first.

@@ -2,10 +2,12 @@
 //! through the same tables, so that each property has one name and one check. One file a section.
 
 mod camera;
+mod effects;
 mod environment;
 mod lights;
 pub mod metering;
 mod passes;
+mod rig;
 
 use std::{
     collections::BTreeMap,
@@ -14,14 +16,16 @@ use std::{
 };
 
 pub use camera::CameraLook;
+pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
 pub use passes::{PassesLook, ShadowMethod};
+pub use rig::{Curtain, RigLook};
 
 use super::Scene;
 use crate::{
-    camera::{Exposure, ExposureError},
+    camera::{Exposure, ExposureError, LensError},
     photometry::{
         color::ColorError,
         lights::{LightError, STRENGTH_LIMIT},
@@ -38,6 +42,8 @@ pub struct Look {
     pub camera: CameraLook,
     /// `environment.*`.
     pub environment: EnvironmentLook,
+    /// `effects.*`.
+    pub effects: EffectsLook,
     /// `camera.metering.*`, automatics and `camera.white_balance.*`.
     pub metering: MeteringLook,
     /// `passes.*`.
@@ -109,6 +115,9 @@ pub enum LookError {
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
+    /// Sensor, lens and focus form no picture.
+    #[error("camera.lens: {0}")]
+    Lens(#[from] LensError),
 }
 
 /// Properties that belong to no section.
@@ -122,6 +131,8 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROPERTIES
         .iter()
         .chain(camera::PROPERTIES)
+        .chain(rig::PROPERTIES)
+        .chain(effects::PROPERTIES)
         .chain(metering::PROPERTIES)
         .chain(passes::PROPERTIES)
         .chain(lights::PROPERTIES)
@@ -197,6 +208,7 @@ impl Look {
             return Ok(());
         }
         let set = match path.split('.').next() {
+            Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
@@ -280,6 +292,31 @@ impl Reader<'_> {
     /// A file that is named relative to where the look stands.
     pub fn file(&self) -> Result<PathBuf, LookError> {
         if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
+    }
+
+    /// Millimetres within bounds, with or without the unit, as metres.
+    pub fn millimetres(&self, least: f64, most: f64) -> Result<f64, LookError> {
+        let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
+        Ok(Reader { value, ..*self }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
+    }
+
+    /// Metres above 0, with or without the unit, or infinity.
+    pub fn distance(&self) -> Result<f64, LookError> {
+        if matches!(self.value, "infinity" | "inf") {
+            return Ok(f64::INFINITY);
+        }
+        let value = self.value.strip_suffix('m').unwrap_or(self.value).trim();
+        Reader { value, ..*self }.positive().map_err(|_| self.wrong())
+    }
+
+    /// Three numbers, separated by spaces or commas.
+    pub fn vector(&self) -> Result<glam::DVec3, LookError> {
+        let parts = self.value.split([' ', ',']).filter(|part| !part.is_empty());
+        let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
+        match numbers.as_deref() {
+            Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
+            _ => Err(self.wrong()),
+        }
     }
 
     /// A whole number within bounds, both included.
