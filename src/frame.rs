@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glam::{Mat3, Vec4};
 
 use crate::{
-    camera::{Exposure, ToneMapper},
+    camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
@@ -128,6 +128,10 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
+    pub effects: Effects,
+    /// Number of the picture in its sequence: grain differs by it.
+    pub frame_number: u32,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -141,13 +145,15 @@ struct FrameImages {
     histogram: Option<BufferHandle>,
 }
 
-/// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
-/// over it, and the way to the display. Passes whose result nothing uses are not run.
+/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
+/// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
+    view: &View,
     settings: &Settings,
     kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
@@ -156,15 +162,23 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
         None => lit.light,
     };
-    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, data.values.size, light));
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
+    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.bloom(g, size, light, effects);
+    let light = camera.chromatic_aberration(g, size, light, effects);
+    let light = camera.vignetting(g, size, light, effects);
+    let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
-    let display = passes.tonemap.declare(g, data.values.size, light, to_display);
+    let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
     FrameImages { light, display, aovs, lists, histogram }
 }
@@ -368,13 +382,14 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, kept_maps.as_ref());
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -476,9 +491,10 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -566,6 +582,9 @@ fn frame_data(
         shadows,
         traced,
         camera: view.position,
+        profiles: Arc::clone(&scene.profiles),
+        environment: Arc::clone(&scene.environment),
+        has_background: scene.has_background,
         visible,
         values,
     })

@@ -1,8 +1,7 @@
 #version 460
-// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS AREA AREA_SPLIT AREA_TRACED AREA_SPLIT_TRACED AREA_TRACED_MASKS AREA_SPLIT_TRACED_MASKS
-// Direct light of every listed lamp on every pixel; with SPLIT, its diffuse and specular parts apart too.
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS
+// Light of every listed lamp and of the environment on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
-#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -17,6 +16,7 @@ layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clust
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
 
 #include "lib/direct.glsl"
+#include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -74,6 +74,9 @@ void main() {
             }
         } while (next < count);
 #endif
+        environment_light(s, surface_occlusion(pixel), d, r);
+        diffuse += d;
+        specular += r;
     }
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;

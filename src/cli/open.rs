@@ -8,7 +8,7 @@ use glam::{DMat4, DVec3, Mat3, Vec3};
 use super::CliError;
 use crate::{
     camera::{
-        Exposure, ExposureMode, MeterMode,
+        Effects, Exposure, ExposureMode, MeterMode,
         metering::{self, MeterError, Solved},
     },
     frame::{Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
@@ -40,7 +40,7 @@ pub struct SceneArgs {
     /// The camera of the file to look through, by name or number [default: the look's, else the first, else one framed on the scene].
     #[arg(long, value_name = "NAME")]
     pub camera: Option<String>,
-    /// Pixels across and down, e.g. 640x360 [default: 720 down, across by the camera's aspect].
+    /// Pixels across and down, e.g. 640x360 [default: the look's resolution, else 720 down, across by the camera's aspect].
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Override one property of the look, e.g. camera.lens.f_stop=2.8; may be repeated.
@@ -75,6 +75,7 @@ pub struct Opened {
     pub camera_name: String,
     pub camera: (DMat4, Projection),
     pub size: Size,
+    pub effects: Effects,
 }
 
 /// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
@@ -124,7 +125,7 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let lit = scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
@@ -145,8 +146,27 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
             );
         }
     }
-    let size = args.size.unwrap_or_else(|| default_size(&projection));
-    Ok(Opened { scene, look, camera_name, camera: (world, projection), size })
+    let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
+    let (projection, effects) = through_the_lens(&look, projection, size)?;
+    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects })
+}
+
+/// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view.
+fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Result<(Projection, Effects), CliError> {
+    let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
+        return Ok((projection, look.effects(None, size.width)?));
+    };
+    if !look.needs_lens() {
+        return Ok((projection, look.effects(None, size.width)?));
+    }
+    let shown = f64::from(size.width) / f64::from(size.height);
+    let camera = &look.camera;
+    let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
+    if camera.rig.focal_length.is_some() {
+        *vertical_fov = rig.vertical_fov() as f32;
+        *aspect = Some(shown as f32);
+    }
+    Ok((projection, look.effects(Some(&rig), size.width)?))
 }
 
 fn add_default_sun(scene: &mut Scene, camera: DMat4) {
@@ -165,8 +185,14 @@ fn add_default_sun(scene: &mut Scene, camera: DMat4) {
     scene.nodes.push(node);
 }
 
-fn default_size(projection: &Projection) -> Size {
+fn default_size(look: &Look, projection: &Projection) -> Size {
+    if let Some([width, height]) = look.camera.rig.resolution {
+        return Size { width, height };
+    }
+    let sensor = look.camera.rig.sensor.filter(|_| look.camera.rig.focal_length.is_some());
     let aspect = match *projection {
+        // A body with a lens takes pictures of its sensor's shape.
+        _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
         Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
         Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
     };
@@ -252,7 +278,24 @@ impl Opened {
         }
     }
 
-    /// Settings by the look, at an exposure.
+    /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
+    pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
+        let effects = match exposed.solved {
+            Some(Solved { dials, .. }) => {
+                let mut look = self.look.clone();
+                look.camera.shutter = Some(dials.shutter_s);
+                look.camera.iso = Some(dials.iso);
+                if look.camera.rig.t_stop.is_none() {
+                    look.camera.f_stop = Some(dials.f_stop);
+                }
+                through_the_lens(&look, self.camera.1, self.size)?.1
+            }
+            None => self.effects,
+        };
+        Ok(Settings { effects, ..self.settings(exposed.exposure, aovs) })
+    }
+
+    /// Settings by the look, at an exposure, of the scene before the camera: what meters read.
     pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> Settings {
         let default = LightListSettings::default();
         Settings {

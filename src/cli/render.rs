@@ -64,7 +64,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
-    let settings = Settings { white_balance, ..opened.settings(exposed.exposure, aovs) };
+    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, aovs)? };
     let picture = renderer.render(&on_device, &view, &settings)?;
     write(args, exr, &picture, white_balance)?;
     if !args.quiet {

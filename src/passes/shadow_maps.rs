@@ -520,7 +520,10 @@ mod tests {
     fn lights(fill: impl FnOnce(&mut SceneBuilder)) -> Vec<WorldLight> {
         let mut builder = SceneBuilder::new("lights");
         fill(&mut builder);
-        builder.build().map(|scene| world_lights(&scene)).unwrap_or_default()
+        builder
+            .build()
+            .map(|scene| world_lights(&scene, &mut crate::passes::profiles::Profiles::default()))
+            .unwrap_or_default()
     }
 
     fn one_sun() -> Vec<WorldLight> {

@@ -1,14 +1,14 @@
 //! What traced shadows need on the device: the trees over the scene, their upper level for each frame's camera, and the
 //! pipelines that walk them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use glam::DVec3;
 
 use super::{GpuScene, scene_data::WorldLight, shared};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
-    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, upload::Uploader},
+    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
     scene::Scene,
 };
 
@@ -106,6 +106,12 @@ impl FrameTrees {
         }))
     }
 
+    /// Whether any of it has alpha masks.
+    #[must_use]
+    pub const fn masked(&self) -> bool {
+        self.masked
+    }
+
     /// What a pipeline that traces binds. A shader without masks has no names for them.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
@@ -114,55 +120,6 @@ impl FrameTrees {
         binds.push(("bvh_top_block", Bind::Storage(&self.top)));
         binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
         binds
-    }
-}
-
-/// Makes a pipeline from its name and its fragment shader's.
-type Make = Box<dyn Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
-
-/// A pipeline without rays, one with rays, and one whose rays know alpha masks; each again for lights with a surface. All
-/// but the first are made when they are first asked for: most sessions never do.
-pub struct TracedVariants {
-    gpu: Gpu,
-    plain: Arc<GraphicsPipeline>,
-    others: [(&'static str, OnceLock<Arc<GraphicsPipeline>>); 5],
-    make: Make,
-}
-
-impl TracedVariants {
-    /// `fragments`: without rays, with rays, with rays and masks; the same for lights with a surface.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn new(
-        gpu: &Gpu,
-        fragments: [&'static str; 6],
-        make: impl Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
-    ) -> GpuResult<Self> {
-        let [plain, others @ ..] = fragments;
-        Ok(Self {
-            gpu: gpu.clone(),
-            plain: make(gpu, plain, plain)?,
-            others: others.map(|name| (name, OnceLock::new())),
-            make: Box::new(make),
-        })
-    }
-
-    /// The one for a frame; `area` where a light has a surface.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn get(&self, trees: Option<&FrameTrees>, area: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        let rays = trees.map_or(0, |trees| 1 + usize::from(trees.masked));
-        let index = rays + if area { 3 } else { 0 };
-        let Some((fragment, slot)) = index.checked_sub(1).and_then(|index| self.others.get(index)) else {
-            return Ok(Arc::clone(&self.plain));
-        };
-        if let Some(made) = slot.get() {
-            return Ok(Arc::clone(made));
-        }
-        let made = (self.make)(&self.gpu, fragment, fragment)?;
-        Ok(Arc::clone(slot.get_or_init(|| made)))
     }
 }
 
