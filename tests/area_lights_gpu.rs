@@ -15,7 +15,7 @@ use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
 use rayon::prelude::*;
 use reference::Body;
 use sunny16::{
-    frame::{Aov, LightListSettings, Settings},
+    frame::{Aov, LightListSettings, Settings, ShadowSettings},
     passes::resolve::Channel,
     photometry::{
         Nit, Sides,
@@ -74,6 +74,8 @@ fn settings(exposure: f64, aovs: Vec<Aov>) -> Settings {
     Settings {
         exposure: exposure_for(exposure, 0.95),
         light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+        // The reference knows nothing that stands in the way.
+        shadows: ShadowSettings { enabled: false, ..ShadowSettings::default() },
         aovs,
         ..Settings::default()
     }
