@@ -131,6 +131,13 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
     } else if (kind == LIGHT_DISK) {
         p = concentric(u);
         size = vec2(light.half_width);
+    } else if (kind == LIGHT_TRIANGLE) {
+        // Evenly on the triangle (Turk 1990), from its middle.
+        float root = sqrt(u.x);
+        vec3 first = light.right * light.half_width;
+        vec3 second = light.right * light.spot_offset + up * light.half_height;
+        d += first * (2.0 / 3.0 - root) + second * (u.y * root - 1.0 / 3.0);
+        size = vec2(0.0);
     }
     vec3 aside = light.right * (p.x * size.x) + up * (p.y * size.y);
     if (kind == LIGHT_TRIANGLE) {

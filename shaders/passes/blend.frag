@@ -45,10 +45,29 @@ void main() {
         leave_free(s);
 #endif
         for (uint i = 0u; i < frame.light_count; ++i) {
-            direct_light(lights[i], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[i])) {
+                direct_light(lights[i], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // As in the lighting pass.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < frame.light_count) {
+                lamp = next++;
+                found = has_surface(lights[lamp]);
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < frame.light_count);
+#endif
         environment_light(s, fragment_occlusion(), d, r);
         diffuse += d;
         specular += r;

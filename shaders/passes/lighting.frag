@@ -49,10 +49,31 @@ void main() {
         uint count = all ? frame.light_count - frame.directional_count : list.y;
         for (uint i = 0u; i < count; ++i) {
             uint lamp = all ? frame.directional_count + i : entries[list.x + i];
-            direct_light(lights[lamp], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[lamp])) {
+                direct_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // Lights with a surface by themselves, so that drivers that run both sides of a branch do not pay for them at every
+        // other light; the body comes first for the same reason.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < count) {
+                lamp = all ? frame.directional_count + next : entries[list.x + next];
+                found = has_surface(lights[lamp]);
+                ++next;
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < count);
+#endif
         environment_light(s, surface_occlusion(pixel), d, r);
         diffuse += d;
         specular += r;

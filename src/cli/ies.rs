@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn lamp(head: &str, candela: &str) -> IesProfile {
-        let text = format!("IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {head} 1 2 0 0 0\n1 1 100\n{candela}\n");
+        let text = format!("IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 {head} 2 0 0 0\n1 1 100\n{candela}\n");
         IesProfile::parse(text.as_bytes()).unwrap()
     }
 
