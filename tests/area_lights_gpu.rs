@@ -289,7 +289,7 @@ fn a_lamp_is_seen_at_its_luminance_from_its_front_only() {
     use sunny16::photometry::Lumen;
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
-    // formulas of the field: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a disk of 0.1 m 10132.1.
+    // Flux over pi and area: 1000 lm from a sphere of 0.1 m are 2533.03 nit, from a disk of 0.1 m 10132.1.
     for (emitter, want, back) in [
         (Emitter::Sphere { radius: 0.1 }, 2533.03, 2533.03),
         (Emitter::Disk { radius: 0.1, sides: Sides::One }, 10132.1, 0.0),
@@ -428,4 +428,37 @@ fn emissive_meshes_light_as_rectangles_and_triangles_do() {
         assert!(of_screen.len() > 20, "{}", of_screen.len());
         assert!(of_screen.iter().all(|i| aov3(&seen, Aov::DirectDiffuse, i % 8, i / 8) == DVec3::ZERO));
     }
+}
+
+/// The light lists leave lamps out by candela over the square of the distance to their bounding sphere: no shape may send
+/// more light than that to a point outside of the sphere, from any side and however near.
+#[test]
+fn no_shape_exceeds_the_bound_of_the_light_lists() {
+    let mut tightest = 0f64;
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24)
+    };
+    for _ in 0..60 {
+        for emitter in [
+            Emitter::Sphere { radius: 0.3 },
+            Emitter::Disk { radius: 0.3 + next(), sides: Sides::Two },
+            Emitter::Rectangle { width: 0.1 + next(), height: 0.1 + next(), sides: Sides::Two },
+            Emitter::Tube { radius: 0.02 + 0.3 * next(), length: 0.05 + next() },
+        ] {
+            let direction = dvec3(next() - 0.5, next() - 0.5, next() - 0.5).normalize();
+            let (emitter, _, body) = lamp(emitter, DVec3::ZERO, dvec3(0.2, -1.0, 0.3));
+            let reach = emitter.bounding_radius();
+            let distance = reach * (1.05 + 3.0 * next() * next());
+            let from = direction * distance;
+            // The solid angle: nothing of the lamp is behind a plane that faces its middle.
+            let seen = reference::weighted_by_area(&body, from, -direction, 120, &|l| 1.0 / l.dot(-direction));
+            let bound = emitter.projected_area().unwrap() / (distance - reach).powi(2);
+            assert!(seen <= bound, "{emitter:?} at {distance}: {seen} sr, bound {bound}");
+            tightest = tightest.max(seen / bound);
+        }
+    }
+    println!("at most {:.1} % of the bound", tightest * 100.0);
+    assert!(tightest > 0.3);
 }

@@ -20,7 +20,7 @@ pub struct BlendPass {
 }
 
 impl BlendPass {
-    /// Makes the pipelines for scenes without lights that have a surface.
+    /// Makes the pipelines.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.

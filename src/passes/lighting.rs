@@ -39,7 +39,7 @@ pub struct LightingPass {
 }
 
 impl LightingPass {
-    /// Makes the pipelines for scenes without lights that have a surface.
+    /// Makes the pipelines.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.

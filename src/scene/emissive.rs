@@ -242,3 +242,88 @@ pub fn lamp_body(emitter: Emitter) -> Option<Primitive> {
 pub fn body_is_two_sided(emitter: Emitter) -> bool {
     matches!(emitter, Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        procedural::textures::Picture,
+    };
+
+    fn glowing() -> Material {
+        Material { emission: Vec3::new(100.0, 50.0, 0.0), ..dielectric("glow", Vec3::ONE, 1.0) }
+    }
+
+    #[test]
+    fn two_triangles_of_a_screen_are_one_rectangle() {
+        let mut builder = SceneBuilder::new("screen");
+        let material = glowing();
+        let material = builder.add_material(material);
+        let mesh = builder.add_mesh("screen", shapes::plane(vec2(2.0, 0.5), 1, 1), material);
+        let place = DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)) * DMat4::from_rotation_x(1.0);
+        builder.instance("screen", mesh, place);
+        builder.instance("mirrored", mesh, DMat4::from_scale(DVec3::new(-1.0, 1.0, 2.0)));
+        let lights = emissive_lights(&builder.build().unwrap());
+        assert_eq!((lights.patches.len(), lights.triangles, lights.left_out), (2, 4, 0.0));
+        let (first, second) = (lights.patches[0], lights.patches[1]);
+        assert!(first.rectangle && second.rectangle);
+        assert!((first.area() - 1.0).abs() < 1e-6 && (second.area() - 2.0).abs() < 1e-6);
+        assert!(first.center().distance(DVec3::new(1.0, 2.0, 3.0)) < 1e-6);
+        // The front stays the front under a mirror: a plane faces +Y.
+        let normal = |patch: &EmissivePatch| patch.sides[0].cross(patch.sides[1]).normalize();
+        assert!(normal(&first).distance(place.transform_vector3(DVec3::Y)) < 1e-6, "{}", normal(&first));
+        assert!(normal(&second).distance(DVec3::Y) < 1e-6, "{}", normal(&second));
+    }
+
+    #[test]
+    fn a_texture_counts_by_its_mean_and_the_strongest_are_kept() {
+        let mut builder = SceneBuilder::new("many");
+        // Left half white, right half black.
+        let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
+        let texture = builder.add_texture("half", Picture { width: 64, height: 64, rgba8 }, Sampler::default());
+        let material = glowing();
+        let half = Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..material };
+        let half = builder.add_material(half);
+        let mesh = builder.add_mesh("half", shapes::plane(vec2(1.0, 1.0), 1, 1), half);
+        builder.instance("half", mesh, DMat4::IDENTITY);
+        let patches = emissive_lights(&builder.build().unwrap()).patches;
+        let flux: Vec3 = patches.iter().map(|patch| patch.luminance * patch.area() as f32).sum();
+        assert!((flux.x - 50.0).abs() < 1.0 && (flux.y - 25.0).abs() < 0.5, "{flux}");
+
+        let mut builder = SceneBuilder::new("more");
+        let material = glowing();
+        let material = builder.add_material(material);
+        let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 3), material);
+        builder.instance("ball", mesh, DMat4::IDENTITY);
+        let lights = emissive_lights(&builder.build().unwrap());
+        assert_eq!((lights.triangles, lights.patches.len()), (1280, MOST_PATCHES));
+        assert!((lights.left_out - 0.6).abs() < 0.05, "{}", lights.left_out);
+    }
+
+    #[test]
+    fn bodies_have_the_area_of_their_lamps_and_face_outwards() {
+        for emitter in [
+            Emitter::Sphere { radius: 0.3 },
+            Emitter::Disk { radius: 0.3, sides: Sides::One },
+            Emitter::Rectangle { width: 0.4, height: 2.0, sides: Sides::One },
+            Emitter::Tube { radius: 0.05, length: 1.0 },
+        ] {
+            let body = lamp_body(emitter).unwrap();
+            let at = |index: u32| body.positions[index as usize].as_dvec3();
+            let (mut area, mut forward) = (0.0, 0.0);
+            for t in body.indices.chunks_exact(3) {
+                let cross = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])) / 2.0;
+                let normal = body.normals[t[0] as usize].as_dvec3();
+                assert!(cross.length() < 1e-12 || cross.dot(normal) > 0.0, "{emitter:?}");
+                area += cross.length();
+                forward -= cross.z;
+            }
+            assert!((area / emitter.area().unwrap() - 1.0).abs() < 5e-3, "{emitter:?}: {area}");
+            let flat = matches!(emitter, Emitter::Disk { .. } | Emitter::Rectangle { .. });
+            assert!(!flat || (forward / area - 1.0).abs() < 1e-6, "{emitter:?} shines along -Z");
+        }
+        assert!(lamp_body(Emitter::Point).is_none());
+    }
+}

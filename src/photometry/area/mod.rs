@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_full_sky_gives_the_albedo() {
         let sky = Shape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };
-        // formulas of the field: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7 at the normal and at 60
+        // By numeric integration: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7 at the normal and at 60
         // degrees.
         for (roughness, cosine, albedo) in [
             (1.0, 1.0, 1.0 - 2f64.ln()),
