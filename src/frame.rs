@@ -17,10 +17,10 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        shadow_maps::{self, FrameShadows, MapPlan},
+        shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
-        traced::FrameTrees,
+        traced::{FrameTrees, TreesFor},
     },
     scene::{Scene, look::ShadowMethod},
 };
@@ -96,10 +96,14 @@ impl Default for ShadowSettings {
 }
 
 impl ShadowSettings {
-    /// Whether rays are sent.
+    /// Which lights need trees for their rays.
     #[must_use]
-    pub fn traced(&self) -> bool {
-        self.enabled && self.method == ShadowMethod::Traced
+    pub fn trees(&self) -> TreesFor {
+        match self.method {
+            ShadowMethod::Traced if self.enabled => TreesFor::All,
+            ShadowMethod::Auto if self.enabled => TreesFor::Sized,
+            _ => TreesFor::None,
+        }
     }
 }
 
@@ -158,6 +162,7 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
@@ -319,7 +324,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, TreesFor::None, &self.passes.gbuffer.opaque)
     }
 
     /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
@@ -327,7 +332,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -520,8 +525,13 @@ fn frame_data(
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let mut lights = scene.lights_for(view);
-    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
-        .then_some(settings.shadows.resolution);
+    let resolution = settings.shadows.resolution;
+    let maps = match settings.shadows.trees() {
+        _ if !settings.shadows.enabled => None,
+        TreesFor::All => None,
+        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
+        TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
+    };
     let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
@@ -549,7 +559,7 @@ fn frame_data(
         node_count: nodes.len() as u32,
         shadow_method: match settings.shadows.method {
             _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
-            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Auto | ShadowMethod::Maps => shared::SHADOWS_MAPS,
             ShadowMethod::Traced => shared::SHADOWS_TRACED,
         },
         shadow_samples: settings.shadows.samples,
@@ -558,16 +568,23 @@ fn frame_data(
             as f32,
         ..FrameConstants::default()
     };
-    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
+    let traced = match settings.shadows.trees() {
+        TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
+        TreesFor::Sized if scene.trees.is_some() => FrameTrees::new(gpu, scene, view.position)?,
+        _ => None,
+    };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
-        ltc: Arc::clone(&scene.ltc),
+        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,
         camera: view.position,
+        profiles: Arc::clone(&scene.profiles),
+        environment: Arc::clone(&scene.environment),
+        has_background: scene.has_background,
         visible,
         values,
     })

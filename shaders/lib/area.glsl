@@ -23,6 +23,8 @@ const float TINY_IN_LOBE = 0.02;
 // which it needs six.
 const float FEW_NODES = 0.05;
 const float GRAZING = 0.4;
+// Solid angle (sr) in the lobe's space above which a sector is cut in an inner and two outer triangles.
+const float WIDE = 1.5;
 
 // The outline that is being worked on. Globals: an array as a parameter would be copied.
 vec3 corners[MOST_CORNERS];
@@ -322,10 +324,17 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
         vec3 p0 = from;
         for (int part = 1; part <= parts; ++part) {
             vec3 p1 = along_edge(from, to, middle, part, parts);
-            float volume = 0.5 * abs(dot(middle, cross(p0, p1)));
-            for (int k = first; k < last; ++k) {
-                vec3 node = NODES[k];
-                vec3 p = middle * (1.0 - node.x - node.y) + p0 * node.x + p1 * node.y;
+            vec3 inner0 = wide > WIDE ? unit_or(middle + p0, middle) : p0;
+            vec3 inner1 = wide > WIDE ? unit_or(middle + p1, middle) : p1;
+            int pieces = wide > WIDE ? 3 : 1;
+            for (int k = first * pieces; k < last * pieces; ++k) {
+                vec3 node = NODES[k / pieces];
+                int piece = k % pieces;
+                vec3 x = piece == 0 ? middle : inner0;
+                vec3 y = piece == 0 ? inner0 : piece == 1 ? p0 : p1;
+                vec3 z = piece == 1 ? p1 : inner1;
+                float volume = 0.5 * abs(dot(x, cross(y, z)));
+                vec3 p = x * (1.0 - node.x - node.y) + y * node.x + z * node.y;
                 vec3 l = from_lobe(m, p);
                 float p2 = dot(p, p);
                 float inverse = inversesqrt(dot(l, l));

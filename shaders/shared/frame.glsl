@@ -125,6 +125,22 @@ struct Material {
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 
+// The head of the environment's buffer (lib/environment.glsl).
+struct EnvironmentConstants {
+    uint width;                // texels of the map
+    uint height;
+    uint square_rows;          // 1: rows by the square root of the elevation
+    uint enabled;              // 0: there is no environment
+    float turn_sin;            // of the turn about the vertical
+    float turn_cos;
+    uint irradiance_offset;    // texels before each part
+    uint specular_offset;
+    uint dfg_offset;
+    uint pad0;
+    uint pad1;
+    uint pad2;
+};
+
 const uint MATERIAL_MASK = 1u;
 const uint MATERIAL_UNLIT = 2u;
 const uint MATERIAL_NORMAL_MAP = 4u;

@@ -150,7 +150,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload(&opened.scene)?;
+    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let report = read(args, &asked, &opened, &mut renderer, on_device)?;
     println!("{}", report.text);
     write(args, &report)?;
@@ -291,7 +291,7 @@ fn incident_light(
         })?,
     };
     let normal = asked.normal.unwrap_or(facing);
-    let shadows = opened.settings(picture.exposure, vec![]).shadows;
+    let shadows = opened.shadows();
     let lux =
         incident::illuminance(renderer, &opened.scene, point, normal, asked.receptor, shadows).map_err(|error| {
             match error {

@@ -19,9 +19,11 @@ macro_rules! println {
 mod bench;
 mod doctor;
 mod graph;
+mod ies;
 mod inspect;
 mod meter;
 mod open;
+mod plot;
 mod render;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -64,6 +66,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
+    /// Say what a photometric file (.ies) holds, and draw its polar plot.
+    Ies(ies::IesArgs),
     /// Say which drivers and devices there are, what each lacks, and what to install.
     Doctor,
 }
@@ -132,7 +136,7 @@ impl CliError {
                 | LookError::Exposure(_)
                 | LookError::Lens(_),
             ) => 2,
-            Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
+            Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,
@@ -154,6 +158,7 @@ pub fn run() -> ExitCode {
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Ies(args) => ies::run(&args),
         Command::Doctor => doctor::run(),
     };
     match result {

@@ -18,7 +18,9 @@ use crate::{
         lights::{Emitter, LightStrength, PhysicalLight},
     },
     scene::{
-        self, NoteKind, Projection, Scene, gltf,
+        self, NoteKind, Projection, Scene,
+        emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
+        gltf,
         look::{
             Look, LookError,
             metering::{ExposureControl, Metering, Place},
@@ -123,17 +125,26 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let lit = scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
             "the scene is lit by a sun of {DEFAULT_SUN} over the camera's left shoulder (--set scene.default_light=false leaves it out)"
         );
         add_default_sun(&mut scene, world);
-    } else if !lit && glows {
+    } else if !lit && glows && !scene.emissive_lights {
         eprintln!(
-            "the scene has no lamps; surfaces that glow do not light others yet (--set scene.default_light=true adds a sun)"
+            "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set scene.default_light=true adds a sun)"
         );
+    }
+    if scene.emissive_lights {
+        let EmissiveLights { triangles, left_out, .. } = emissive_lights(&scene);
+        if left_out > 0.0 {
+            eprintln!(
+                "{triangles} triangles glow: the strongest {MOST_PATCHES} light the scene, {:.1} % of their light is left out",
+                left_out * 100.0
+            );
+        }
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let (projection, effects) = through_the_lens(&look, projection, size)?;

@@ -165,7 +165,7 @@ pub fn illuminance(
             }
         })
         .collect();
-    let on_device = renderer.upload(&with_cards(scene, &placed))?;
+    let on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
     // A square that holds all cards, whichever way it is turned.
     let half = across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
     let pixels = (2.0 * half / PIXEL).ceil() as u32;

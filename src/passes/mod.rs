@@ -2,12 +2,14 @@
 
 pub mod accumulate;
 pub mod area_lights;
+pub mod background;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
+pub mod environment;
 pub mod exposure_histogram;
 pub mod gbuffer;
 pub mod grain;
@@ -16,12 +18,14 @@ pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod motion_blur;
+pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod traced;
+pub mod variants;
 pub mod velocity;
 pub mod view;
 pub mod vignetting;
@@ -41,10 +45,16 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
-    /// The linear maps of area lights (`photometry::area::ltc`).
-    pub ltc: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles`); the scene's.
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment`); the scene's.
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
     pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
@@ -67,14 +77,17 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
-    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
-        match &self.traced {
-            Some(trees) => trees.binds(),
-            None => {
-                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
-            }
-        }
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: shadow maps, and what features need.
+    fn light_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        let mut binds = vec![
+            ("profile_block", Bind::Storage(&self.profiles)),
+            ("environment_block", Bind::Storage(&self.environment)),
+            ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
+            ("shadow_atlas", Bind::Sampled(atlas)),
+        ];
+        binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds
     }
 }
 
@@ -99,6 +112,8 @@ pub struct Passes {
     pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
+    /// What is seen where no surface is.
+    pub background: background::BackgroundPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -120,7 +135,7 @@ impl Passes {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
-        let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
+        let (geometry, (light_lists, (lighting, (resolve, (tonemap, background))))) = rayon::join(
             || {
                 let gbuffer = gbuffer::GbufferPass::new(gpu)?;
                 Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
@@ -130,7 +145,10 @@ impl Passes {
                     light_lists::LightListsPass::new(gpu),
                     (
                         lighting::LightingPass::new(gpu),
-                        (resolve::ResolvePass::new(gpu), tonemap::TonemapPass::new(gpu)),
+                        (
+                            resolve::ResolvePass::new(gpu),
+                            (tonemap::TonemapPass::new(gpu), background::BackgroundPass::new(gpu)),
+                        ),
                     ),
                 )
             },
@@ -147,6 +165,7 @@ impl Passes {
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
+            background: background?,
         })
     }
 }

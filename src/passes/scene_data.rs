@@ -10,7 +10,13 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::{area_lights, light_tree, mips, shared, traced::SceneTrees, view::View};
+use super::{
+    area_lights, environment, light_tree, mips,
+    profiles::Profiles,
+    shared,
+    traced::{SceneTrees, TreesFor},
+    view::View,
+};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
@@ -148,6 +154,12 @@ pub struct GpuScene {
     pub ltc: Arc<Buffer>,
     /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
     pub losses: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles::Profiles`).
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment::bytes`).
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
@@ -221,7 +233,7 @@ impl GpuScene {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: bool, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -256,13 +268,33 @@ impl GpuScene {
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
         let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
-        let lights = world_lights(scene);
+        let mut profiles = Profiles::default();
+        let lights = world_lights(scene, &mut profiles);
+        let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let limit = gpu.limits().max_storage_buffer_range;
+            if bytes.len() as u64 > u64::from(limit) {
+                return Err(GpuError::TooLarge {
+                    what: name.into(),
+                    asked: format!("{} bytes", bytes.len()),
+                    limit: format!("{limit} bytes"),
+                    device: gpu.info().name.clone(),
+                    remedy: "use a smaller file",
+                });
+            }
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
+        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
+        let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
         let light_tree = tree_over(&lights);
         let (low, high) = scene.bounds().unwrap_or_default();
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let trees = trees.then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
@@ -278,6 +310,9 @@ impl GpuScene {
             lights,
             light_tree,
             losses,
+            profiles,
+            environment,
+            has_background,
             trees,
             ltc,
             white,
@@ -358,6 +393,13 @@ impl GpuScene {
         casters
     }
 
+    /// Whether any light has a surface.
+    #[must_use]
+    pub fn has_area_lights(&self) -> bool {
+        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
+    }
+
     /// The lights relative to the camera, directional ones first.
     #[must_use]
     pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
@@ -421,11 +463,11 @@ pub(super) const STRONGEST: f32 = 1e30;
 
 /// Every light that is shown, as the shader sees it: directional ones first.
 #[must_use]
-pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
+pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
     let mut lights: Vec<WorldLight> = Vec::new();
     for placed in scene.walk() {
         let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
-        lights.push(world_light(light, &placed.world));
+        lights.push(world_light(light, &placed.world, profiles));
     }
     if scene.emissive_lights {
         lights.extend(scene::emissive::emissive_lights(scene).patches.iter().map(area_lights::patch_light));
@@ -444,10 +486,10 @@ pub(super) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
     (right, direction)
 }
 
-fn world_light(light: &scene::Light, world: &DMat4) -> WorldLight {
+fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Profiles) -> WorldLight {
     let (emitter, source) = (light.emitter(), light.source);
     let (right, direction) = light_axes(world);
-    let candela = source.candela().map_or(0.0, Candela::get);
+    let candela = light.candela().map_or(0.0, Candela::get);
     let nits = source.nits().map_or(0.0, Nit::get);
     let two = |sides| if sides == Sides::Two { shared::LIGHT_TWO_SIDED } else { 0 };
     let (kind, strength, half_width, half_height) = match emitter {
@@ -489,7 +531,12 @@ fn world_light(light: &scene::Light, world: &DMat4) -> WorldLight {
             half_width: half_width as f32,
             half_height: half_height as f32,
             kind: kind | if light.shadow { shared::LIGHT_SHADOW } else { 0 },
-            profile: shared::NONE,
+            profile: match emitter {
+                Emitter::Point | Emitter::Spot { .. } => {
+                    light.profile.as_ref().map_or(shared::NONE, |profile| profiles.number(profile))
+                }
+                _ => shared::NONE,
+            },
             shadow: shared::NONE,
         },
     }

@@ -200,8 +200,38 @@ shader_struct! {
     }
 }
 
+shader_struct! {
+    /// The head of the environment's buffer (`passes::environment`).
+    pub struct EnvironmentConstants {
+        /// Texels of the map across.
+        pub width: u32,
+        /// And down.
+        pub height: u32,
+        /// 1: rows by the square root of the elevation.
+        pub square_rows: u32,
+        /// 0: there is no environment.
+        pub enabled: u32,
+        /// Sine of the turn about the vertical.
+        pub turn_sin: f32,
+        /// Its cosine.
+        pub turn_cos: f32,
+        /// Texels before the irradiance.
+        pub irradiance_offset: u32,
+        /// Texels before the blurred levels.
+        pub specular_offset: u32,
+        /// Texels before the table of reflectances.
+        pub dfg_offset: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
+    }
+}
+
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,
@@ -211,6 +241,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
     BvhInstance::LAYOUT,
     Instance::LAYOUT,
     Material::LAYOUT,
+    EnvironmentConstants::LAYOUT,
 ];
 
 /// Nothing throws shadows.

@@ -204,7 +204,7 @@ def material(metallic, roughness):
 
 def main(directory):
     for shape in os.environ.get("SHAPES", "rectangle disk sphere tube").split():
-        for metallic in [0, 1]:
+        for metallic in map(int, os.environ.get("METALLIC", "0 1").split()):
             balls = {
                 f"ball{i}": {"type": "sphere", "center": [i - 2, 0.4, 0], "radius": 0.4, "bsdf": material(metallic, r)}
                 for i, r in enumerate(ROUGHNESS)

@@ -216,3 +216,51 @@ fn nelder_mead(cost: impl Fn([f64; 3]) -> f64, start: [f64; 3], size: f64) -> [f
     simplex.sort_by(|a, b| a.1.total_cmp(&b.1));
     simplex[0].0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_what_the_fit_gives() {
+        assert_eq!(table().len(), SIZE * SIZE);
+        for (row, column) in [(0, 31), (3, 9), (9, 20), (16, 4), (24, 15), (31, 31), (12, 0)] {
+            let (roughness, cosine) = grid(row, column);
+            let fitted = fit(roughness, cosine);
+            let stored = table()[row * SIZE + column].map(f64::from);
+            for (got, want) in [fitted.a, fitted.b, fitted.c].into_iter().zip(stored) {
+                assert!((got - want).abs() < 1e-4 * want.abs().max(1.0), "{row} {column}: {got} for {want}");
+            }
+        }
+    }
+
+    /// Every entry's lobe reaches wherever the BRDF has light: the mean of their ratio is the directional albedo.
+    #[test]
+    fn every_entry_keeps_the_energy() {
+        for row in 0..SIZE {
+            for column in 0..SIZE {
+                let (roughness, cosine) = grid(row, column);
+                let (alpha, view) = ((roughness * roughness).max(MIN_ALPHA), view_direction(cosine));
+                let [a, b, c] = table()[row * SIZE + column].map(f64::from);
+                assert!(a > 0.0 && c > 0.0 && a.is_finite() && b.is_finite() && c.is_finite());
+                let (by_map, _) = quality(&Ltc::new(Entry { a, b, c }, alpha, view), alpha, view, 48);
+                // The mirror's map, by far more directions, where it resolves the lobe.
+                if cosine > 4.0 * alpha || roughness > 0.7 {
+                    let mirror = Ltc::new(Entry { a: cosine.max(alpha), b: 1.0, c: 1.0 }, alpha, view);
+                    let (want, _) = quality(&mirror, alpha, view, 96);
+                    assert!((by_map / want - 1.0).abs() < 0.02, "{row} {column}: {by_map} for {want}");
+                }
+                assert!(by_map > 0.2 && by_map < 1.02, "{row} {column}: {by_map}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_map_and_its_inverse_agree() {
+        let view = view_direction(0.6);
+        let ltc = Ltc::lookup(0.35, view);
+        let p = dvec3(0.2, -0.5, 0.7);
+        assert!(ltc.to_cosine(ltc.to_world(p)).distance(p) < 1e-12);
+        assert!(ltc.determinant() > 0.0 && ltc.density(dvec3(0.0, 0.6, 0.8)) > 0.0);
+    }
+}

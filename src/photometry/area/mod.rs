@@ -197,7 +197,7 @@ pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
     outline.normalize();
     warped.normalize();
     let mut sums = [0.0; 2];
-    outline.nodes(outline.inside(), &outline::ONE, |p, volume| {
+    outline.nodes(outline.inside(), false, &outline::ONE, |p, volume| {
         let p2 = p.length_squared();
         let weight = volume * p.z.max(0.0) / (p2 * p2);
         sums[0] += weight;
@@ -207,7 +207,7 @@ pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
     let vector = warped.vector_irradiance();
     let rule = outline::rule_for(vector.length(), view.z);
     let mut sums = [0.0; 3];
-    warped.nodes(vector, rule, |p, volume| {
+    warped.nodes(vector, vector.length() > outline::WIDE, rule, |p, volume| {
         let l = ltc.to_world(p);
         let length = l.length();
         let f = brdf::specular(view, l / length, alpha);
@@ -226,4 +226,100 @@ pub fn shade(shape: &Shape, view: DVec3, alpha: f64, ltc: &Ltc) -> Shaded {
 #[must_use]
 pub fn view_direction(cos: f64) -> DVec3 {
     dvec3((1.0 - cos * cos).max(0.0).sqrt(), 0.0, cos)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn near(got: f64, want: f64, relative: f64) {
+        assert!((got - want).abs() <= relative * want.abs().max(1e-12), "{got} for {want}");
+    }
+
+    #[test]
+    fn sources_on_the_axis_have_their_textbook_values() {
+        let up = DVec3::Z;
+        for (h, r) in [(1.0, 0.5), (0.1, 3.0), (100.0, 0.2)] {
+            // A disk above a point: pi r^2 / (r^2 + h^2).
+            let disk = Shape::Disk { center: up * h, axis: -up, radius: r };
+            near(projected_solid_angle(&disk), PI * r * r / (r * r + h * h), 1e-12);
+        }
+        for (center, r) in [(dvec3(0.3, -0.4, 2.0), 0.7), (dvec3(1.0, 0.0, 0.71), 0.5)] {
+            // A sphere above the horizon: pi r^2 cos / d^2.
+            let want = PI * r * r * center.z / center.length().powi(3);
+            near(projected_solid_angle(&Shape::Sphere { center, radius: r }), want, 1e-12);
+        }
+        // A quarter of the plane's factor to a parallel rectangle with a corner above the point: Hamilton and Morgan 1952,
+        // configuration P-2, twice over pi.
+        let (a, b, h) = (0.8, 0.5, 1.0f64);
+        let corner = Shape::rectangle(dvec3(a / 2.0, b / 2.0, h), DVec3::X * (a / 2.0), DVec3::Y * (b / 2.0));
+        let (x, y) = (a / h, b / h);
+        let side = |p: f64, q: f64| p / (1.0 + p * p).sqrt() * (q / (1.0 + p * p).sqrt()).atan();
+        near(projected_solid_angle(&corner), 0.5 * (side(x, y) + side(y, x)), 1e-12);
+        // A wall that rises from the horizon, infinitely wide and high: half of the sky.
+        let wall = Shape::rectangle(dvec3(1.0, 0.0, 0.0), DVec3::Y * 1e6, DVec3::Z * 1e6);
+        near(projected_solid_angle(&wall), PI / 2.0, 1e-5);
+    }
+
+    #[test]
+    fn the_horizon_cuts_a_sphere_as_two_halves_and_smoothly() {
+        let at =
+            |z: f64| projected_solid_angle(&Shape::Sphere { center: dvec3((4.0 - z * z).sqrt(), 0.0, z), radius: 1.0 });
+        // A half above the horizon: a - sin a cos a with a = 30 degrees.
+        near(at(0.0), PI / 6.0 - 0.5 * 0.75f64.sqrt(), 1e-12);
+        assert_eq!(at(-1.0), 0.0);
+        near(at(0.999_999_9), at(1.000_000_1), 1e-6);
+        assert!(at(-0.999) > 0.0 && at(-0.999) < 1e-4);
+        // What is above and what is below add up to the cosine's flip.
+        for z in [0.1, 0.4, 0.8] {
+            near(at(z) - at(-z), PI * 0.25 * z / 2.0, 1e-12);
+        }
+    }
+
+    #[test]
+    fn tubes_are_between_spheres_and_lines() {
+        let tube = |half: f64, radius: f64, center: DVec3| {
+            projected_solid_angle(&Shape::Tube {
+                start: center - DVec3::X * half,
+                end: center + DVec3::X * half,
+                radius,
+            })
+        };
+        let center = dvec3(0.0, 0.3, 1.0);
+        near(tube(1e-7, 0.2, center), projected_solid_angle(&Shape::Sphere { center, radius: 0.2 }), 1e-5);
+        // An infinite thin one above a point: 2 r / h, times pi / 2 / 2 for the cosine squared along it... in closed form
+        // the integral of 2 r h / (x^2 + h^2)^1.5 * h / sqrt(x^2 + h^2) over x is pi r / h.
+        near(tube(1e4, 1e-4, DVec3::Z), PI * 1e-4, 1e-3);
+        // Cut by the horizon and not: no jump.
+        near(tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 + 1e-9)), tube(0.5, 0.2, dvec3(0.0, 1.0, 0.2 - 1e-9)), 2e-3);
+    }
+
+    #[test]
+    fn nothing_shines_on_a_point_within() {
+        let center = dvec3(0.1, 0.0, 0.1);
+        assert_eq!(projected_solid_angle(&Shape::Sphere { center, radius: 0.5 }), 0.0);
+        let ltc = Ltc::lookup(0.5, DVec3::Z);
+        assert_eq!(shade(&Shape::Sphere { center, radius: 0.5 }, DVec3::Z, 0.25, &ltc), Shaded::default());
+    }
+
+    /// A sky around everything gives the directional albedo, whatever the map.
+    #[test]
+    fn a_full_sky_gives_the_albedo() {
+        let sky = Shape::Disk { center: DVec3::Z * 1e-6, axis: DVec3::Z, radius: 1.0 };
+        // formulas of the field: F = 1, roughness 1 at the normal 1 - ln 2; roughness 0.5 and 0.7 at the normal and at 60
+        // degrees.
+        for (roughness, cosine, albedo) in [
+            (1.0, 1.0, 1.0 - 2f64.ln()),
+            (1.0, 0.5, 0.4507),
+            (0.7, 1.0, 0.6977),
+            (0.7, 0.5, 0.7040),
+            (0.5, 1.0, 0.9158),
+        ] {
+            let view = view_direction(cosine);
+            let got = shade(&sky, view, roughness * roughness, &Ltc::lookup(roughness, view));
+            near(got.specular, albedo, 0.01);
+            near(got.irradiance, PI, 1e-4);
+        }
+    }
 }

@@ -177,8 +177,8 @@ impl Outline {
     }
 
     /// Visits points of the polygon: `(point, volume)`, where `volume / |point|^3` is the solid angle that the point stands
-    /// for. A fan of triangles around a direction inside, each with the points of a rule.
-    pub fn nodes(&self, inside: DVec3, rule: &[Node], mut visit: impl FnMut(DVec3, f64)) {
+    /// for. A fan of triangles around a direction inside, each (three for each, where it is wide) with the points of a rule.
+    pub fn nodes(&self, inside: DVec3, wide: bool, rule: &[Node], mut visit: impl FnMut(DVec3, f64)) {
         let middle = inside.normalize_or(DVec3::Z);
         let n = self.corners.len();
         let stride = n.div_ceil(SECTORS);
@@ -196,10 +196,19 @@ impl Outline {
                 vec![a, between(a, m), m, between(m, b), b]
             };
             for pair in ends.windows(2) {
-                let volume = 0.5 * middle.dot(pair[0].cross(pair[1])).abs();
-                for node in rule {
-                    let p = middle * (1.0 - node.u - node.v) + pair[0] * node.u + pair[1] * node.v;
-                    visit(p, node.weight * volume);
+                let (a, b) = (pair[0], pair[1]);
+                let triangles = if wide {
+                    let (inner_a, inner_b) = (between(middle, a), between(middle, b));
+                    vec![[middle, inner_a, inner_b], [inner_a, a, b], [inner_a, b, inner_b]]
+                } else {
+                    vec![[middle, a, b]]
+                };
+                for [x, y, z] in triangles {
+                    let volume = 0.5 * x.dot(y.cross(z)).abs();
+                    for node in rule {
+                        let p = x * (1.0 - node.u - node.v) + y * node.u + z * node.v;
+                        visit(p, node.weight * volume);
+                    }
                 }
             }
         }
@@ -259,6 +268,10 @@ pub fn rule_for(solid_angle: f64, view_cosine: f64) -> &'static [Node] {
 
 /// Solid angle (sr) in cosine space below which a point a sector is enough.
 pub const FEW: f64 = 0.05;
+
+/// Solid angle (sr) above which a sector is cut in an inner and two outer triangles: a quarter of a circle bends too far
+/// away from its chord.
+pub const WIDE: f64 = 1.5;
 
 /// Cosine to the viewer below which sectors get six points.
 pub const GRAZING: f64 = 0.4;

@@ -3,16 +3,22 @@
 
 mod camera;
 mod effects;
+mod environment;
 mod lights;
 pub mod metering;
 mod passes;
 mod rig;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 pub use camera::CameraLook;
 pub use effects::EffectsLook;
-pub use lights::LightLook;
+pub use environment::{BodyLook, EnvironmentLook};
+pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
 pub use passes::{PassesLook, ShadowMethod};
 pub use rig::{Curtain, RigLook};
@@ -34,6 +40,8 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Look {
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `environment.*`.
+    pub environment: EnvironmentLook,
     /// `effects.*`.
     pub effects: EffectsLook,
     /// `camera.metering.*`, automatics and `camera.white_balance.*`.
@@ -86,6 +94,16 @@ pub enum LookError {
         /// Why.
         error: LightError,
     },
+    /// A file that a property names cannot be used.
+    #[error("{property}: {file}: {detail}")]
+    Input {
+        /// The property.
+        property: String,
+        /// The file.
+        file: String,
+        /// Why, with the line where there is one.
+        detail: String,
+    },
     /// No white balance can be had.
     #[error("{property}: {error}")]
     WhiteBalance {
@@ -118,6 +136,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(metering::PROPERTIES)
         .chain(passes::PROPERTIES)
         .chain(lights::PROPERTIES)
+        .chain(environment::PROPERTIES)
         .copied()
 }
 
@@ -148,8 +167,9 @@ impl Look {
         })?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set(&path, &value).map_err(|error| oops(error.to_string()))?;
+            self.set_in(folder, &path, &value).map_err(|error| oops(error.to_string()))?;
         }
         Ok(())
     }
@@ -167,13 +187,18 @@ impl Look {
         self.set(path.trim(), value.trim())
     }
 
-    /// Sets one property.
+    /// Sets one property; files are named relative to the working directory.
     ///
     /// # Errors
     /// An unknown property or a wrong value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), LookError> {
+        self.set_in(Path::new(""), path, value)
+    }
+
+    /// Sets one property; files are named relative to a folder.
+    fn set_in(&mut self, folder: &Path, path: &str, value: &str) -> Result<(), LookError> {
         let bare = value.trim_matches('"');
-        let read = Reader { path, value: bare };
+        let read = Reader { path, value: bare, folder };
         if path == "scene.default_light" {
             self.default_light = Some(read.boolean()?);
             return Ok(());
@@ -186,6 +211,7 @@ impl Look {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
+            Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
         };
@@ -200,12 +226,14 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of lights to a scene, and what concerns the scene as a whole.
+    /// Applies the overrides of environment and lights to a scene, and what concerns the scene as a whole. `lights.sun` and
+    /// `lights.moon` are those of the sky.
     ///
     /// # Errors
-    /// A name that no light has; a unit that does not fit the kind of light.
+    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -216,6 +244,8 @@ pub(in crate::scene::look) struct Reader<'a> {
     pub path: &'a str,
     /// As written, without quotes.
     pub value: &'a str,
+    /// Where files are looked for.
+    pub folder: &'a Path,
 }
 
 impl Reader<'_> {
@@ -259,10 +289,15 @@ impl Reader<'_> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
     }
 
+    /// A file that is named relative to where the look stands.
+    pub fn file(&self) -> Result<PathBuf, LookError> {
+        if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
+    }
+
     /// Millimetres within bounds, with or without the unit, as metres.
     pub fn millimetres(&self, least: f64, most: f64) -> Result<f64, LookError> {
         let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
-        Ok(Reader { path: self.path, value }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
+        Ok(Reader { value, ..*self }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
     }
 
     /// Metres above 0, with or without the unit, or infinity.
@@ -271,7 +306,7 @@ impl Reader<'_> {
             return Ok(f64::INFINITY);
         }
         let value = self.value.strip_suffix('m').unwrap_or(self.value).trim();
-        Reader { path: self.path, value }.positive().map_err(|_| self.wrong())
+        Reader { value, ..*self }.positive().map_err(|_| self.wrong())
     }
 
     /// Three numbers, separated by spaces or commas.

@@ -8,7 +8,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
     ("passes.shadows.enabled", "true or false"),
-    ("passes.shadows.method", "maps or traced"),
+    ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
     ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
     ("passes.light_lists.enabled", "true or false"),
@@ -18,8 +18,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 /// How shadows are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShadowMethod {
-    /// Depth maps of suns, spots and points (docs/shadow-maps.md).
+    /// Rays for lights with a size, maps for the rest.
     #[default]
+    Auto,
+    /// Depth maps of suns, spots and points (docs/shadow-maps.md); shapes cast no shadow.
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
@@ -59,6 +61,7 @@ impl PassesLook {
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {
+                    "auto" => ShadowMethod::Auto,
                     "maps" => ShadowMethod::Maps,
                     "traced" => ShadowMethod::Traced,
                     _ => return Err(read.wrong()),
