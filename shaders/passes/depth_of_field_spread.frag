@@ -57,5 +57,8 @@ void main() {
     vec4 behind = texelFetch(behind_image, texel, 0);
     out_near = over(from_half_size(near_above, texel), whole(near));
     out_far = over(whole(far), from_half_size(far_above, texel));
-    out_behind = behind + (1.0 - behind.a) * from_half_size(behind_above, texel);
+    // What coarser levels know counts where this one knows next to nothing: they see less sharply, and with a foreground
+    // of this class they may see its own kind. The weight stays within what half floats hold.
+    behind += from_half_size(behind_above, texel) / 16.0;
+    out_behind = behind * max(1.0, 1.0 / (256.0 * max(behind.a, 1e-6)));
 }
