@@ -25,10 +25,10 @@ impl BlendPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |gpu: &Gpu, fragment: &str, features: Features| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 4 } else { 1 };
             let state = geometry_state(vec![(LIGHT, true); targets], false);
-            GraphicsPipeline::new(gpu, fragment, "geometry.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
         };
         Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
     }

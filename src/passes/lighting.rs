@@ -44,10 +44,10 @@ impl LightingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |gpu: &Gpu, fragment: &str, features: Features| {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, features: Features| {
             let targets = if features.split { 3 } else { 1 };
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
-            GraphicsPipeline::new(gpu, fragment, "fullscreen.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self { variants: LightVariants::new(gpu, "lighting.frag", make)? })
     }

@@ -49,8 +49,8 @@ impl Features {
     }
 }
 
-/// Makes a pipeline of features from its fragment shader's name.
-type Make = Box<dyn Fn(&Gpu, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
+/// Makes a pipeline of features from its name and its fragment shader's.
+type Make = Box<dyn Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
 
 /// The pipelines of a pass; all but the plain one are made when they are first asked for.
 pub struct LightVariants {
@@ -68,7 +68,7 @@ impl LightVariants {
     pub fn new(
         gpu: &Gpu,
         file: &'static str,
-        make: impl Fn(&Gpu, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
     ) -> GpuResult<Self> {
         let variants = Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() };
         variants.get(Features::default())?;
@@ -84,7 +84,9 @@ impl LightVariants {
         if let Some(pipeline) = made.get(&features) {
             return Ok(Arc::clone(pipeline));
         }
-        let pipeline = (self.make)(&self.gpu, &features.shader(self.file), features)?;
+        let fragment = features.shader(self.file);
+        let name = fragment.replace(".frag", "").replace('+', " ").to_lowercase();
+        let pipeline = (self.make)(&self.gpu, &name, &fragment, features)?;
         made.insert(features, Arc::clone(&pipeline));
         Ok(pipeline)
     }
