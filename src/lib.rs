@@ -4,6 +4,7 @@
 //! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
 //! this list; `tests/architecture.rs` keeps it so.
 pub mod bvh;
+pub mod reference;
 pub mod camera;
 pub mod cli;
 pub mod frame;
