@@ -1,6 +1,7 @@
 //! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in `$OUT_DIR/shaders.rs`.
 //!
-//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`.
+//! A line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`. A line
+//! `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C comes only with B.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{env, fmt::Write as _, fs, path::Path, process::exit};
@@ -38,10 +39,9 @@ fn main() {
             _ => continue,
         };
         let source = fs::read_to_string(&path).unwrap();
-        let variants = source.lines().find_map(|line| line.strip_prefix("// variants:")).unwrap_or("");
-        for variant in std::iter::once(None).chain(variants.split_whitespace().map(Some)) {
-            let full = variant.map_or_else(|| name.clone(), |v| format!("{name}+{v}"));
-            let spirv = compile(&compiler, &source, kind, &path, variant);
+        for variant in variants(&source) {
+            let full = variant.iter().fold(name.clone(), |name, defined| format!("{name}+{defined}"));
+            let spirv = compile(&compiler, &source, kind, &path, &variant);
             let file = format!("{out}/{full}.spv");
             fs::write(&file, spirv).unwrap();
             writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
@@ -51,12 +51,32 @@ fn main() {
     fs::write(format!("{out}/shaders.rs"), table).unwrap();
 }
 
+/// The sets of names that a shader is compiled with; the empty one first.
+fn variants(source: &str) -> Vec<Vec<String>> {
+    let words = |prefix: &str| {
+        let line = source.lines().find_map(|line| line.strip_prefix(prefix)).unwrap_or("");
+        line.split_whitespace().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let mut sets = vec![Vec::new()];
+    for word in words("// features:") {
+        let (needed, name) = word.split_once(':').map_or((None, word.as_str()), |(needed, name)| (Some(needed), name));
+        let with: Vec<Vec<String>> = sets
+            .iter()
+            .filter(|set| needed.is_none_or(|needed| set.iter().any(|name| name == needed)))
+            .map(|set| set.iter().cloned().chain([name.to_owned()]).collect())
+            .collect();
+        sets.extend(with);
+    }
+    sets.extend(words("// variants:").into_iter().map(|name| vec![name]));
+    sets
+}
+
 fn compile(
     compiler: &shaderc::Compiler,
     source: &str,
     kind: shaderc::ShaderKind,
     path: &Path,
-    variant: Option<&str>,
+    variant: &[String],
 ) -> Vec<u8> {
     let mut options = shaderc::CompileOptions::new().expect("shaderc options");
     options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_3 as u32);
@@ -64,8 +84,8 @@ fn compile(
     // Names are kept: reflection finds resources and struct members by them.
     options.set_generate_debug_info();
     options.set_warnings_as_errors();
-    if let Some(variant) = variant {
-        options.add_macro_definition(variant, Some("1"));
+    for name in variant {
+        options.add_macro_definition(name, Some("1"));
     }
     options.set_include_callback(|wanted, _, _, _| {
         let file = Path::new("shaders").join(wanted);

@@ -1,22 +1,26 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod incident;
+
 use std::sync::Arc;
 
-use glam::Vec4;
+use glam::{Mat3, Vec4};
 
 use crate::{
-    camera::{Exposure, ToneMapper},
+    camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
+        exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        shadow_maps::{self, FrameShadows, MapPlan},
+        shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
-        traced::FrameTrees,
+        tonemap::ToDisplay,
+        traced::{FrameTrees, TreesFor},
     },
     scene::{Scene, look::ShadowMethod},
 };
@@ -92,10 +96,14 @@ impl Default for ShadowSettings {
 }
 
 impl ShadowSettings {
-    /// Whether rays are sent.
+    /// Which lights need trees for their rays.
     #[must_use]
-    pub fn traced(&self) -> bool {
-        self.enabled && self.method == ShadowMethod::Traced
+    pub fn trees(&self) -> TreesFor {
+        match self.method {
+            ShadowMethod::Traced if self.enabled => TreesFor::All,
+            ShadowMethod::Auto if self.enabled => TreesFor::Sized,
+            _ => TreesFor::None,
+        }
     }
 }
 
@@ -106,10 +114,24 @@ pub struct Settings {
     pub exposure: Exposure,
     /// To the display.
     pub tone_mapper: ToneMapper,
+    /// On exposed linear Rec.709, before the tone mapper; the light that is read back is as the scene sent it
+    /// (docs/white-balance.md).
+    pub white_balance: Mat3,
+    /// Dithers the display's eight bits.
+    pub dither: bool,
+    /// Counts pixels by luminance, for automatic exposure.
+    pub histogram: bool,
+    /// Puts the mean of this frame and the ones before it in this frame's place; the number is how many frames the
+    /// mean already holds, 0 to start anew. For a view that stands still.
+    pub accumulate: Option<u32>,
     /// Light lists.
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
+    pub effects: Effects,
+    /// Number of the picture in its sequence: grain differs by it.
+    pub frame_number: u32,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -120,15 +142,18 @@ struct FrameImages {
     display: ImageHandle,
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
+    histogram: Option<BufferHandle>,
 }
 
-/// One frame. Each line is a pass: geometry to the G-buffer, which lamps matter where, their light, what is blended
-/// over it, and the way to the display. Passes whose result nothing uses are not run.
+/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
+/// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
+    view: &View,
     settings: &Settings,
     kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
@@ -137,10 +162,25 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
-    let display = passes.tonemap.declare(g, data.values.size, lit.light, settings.tone_mapper);
+    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
+        None => lit.light,
+    };
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
+    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.bloom(g, size, light, effects);
+    let light = camera.chromatic_aberration(g, size, light, effects);
+    let light = camera.vignetting(g, size, light, effects);
+    let light = camera.grain(g, size, light, effects, settings.frame_number);
+    let to_display =
+        ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
+    let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
-    FrameImages { light: lit.light, display, aovs, lists }
+    FrameImages { light, display, aovs, lists, histogram }
 }
 
 fn declare_aov<'a>(
@@ -195,6 +235,8 @@ pub struct Picture {
     pub times: Vec<PassTime>,
     /// What the light lists did.
     pub lists: LightListReport,
+    /// Pixels by luminance, where the settings ask for them.
+    pub histogram: Option<PixelCounts>,
     /// Draw calls and instances that were drawn, and instances outside of the view.
     pub drawn: (usize, usize, usize),
     /// The exposure it was made with.
@@ -211,6 +253,7 @@ pub struct Pending {
     light: Option<BufferHandle>,
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
+    histogram: Option<BufferHandle>,
     drawn: (usize, usize, usize),
     lamps: u32,
 }
@@ -241,6 +284,8 @@ pub struct Renderer {
     cache: GraphCache,
     frames: Frames,
     number: u64,
+    /// What the last frame's buffers are exposed for.
+    last_exposure: Option<Exposure>,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
@@ -261,6 +306,7 @@ impl Renderer {
             cache: GraphCache::default(),
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
             number: 0,
+            last_exposure: None,
             list_capacity: 0,
             kept_maps: None,
             gpu: gpu.clone(),
@@ -278,7 +324,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, false, &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, TreesFor::None, &self.passes.gbuffer.opaque)
     }
 
     /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
@@ -286,7 +332,7 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.traced(), &self.passes.gbuffer.opaque)
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -336,13 +382,14 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
         self.number += 1;
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, kept_maps.as_ref());
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -359,6 +406,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.last_exposure = Some(settings.exposure);
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -369,6 +417,7 @@ impl Renderer {
             light,
             aovs,
             report,
+            histogram: images.histogram,
             drawn,
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -428,6 +477,10 @@ impl Renderer {
                 needed: wide(7, 8),
                 greatest_dropped: f32::from_bits(at(5)),
             },
+            histogram: match pending.histogram {
+                Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
+                None => None,
+            },
             drawn: pending.drawn,
             exposure: pending.settings.exposure,
         })
@@ -438,9 +491,10 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        let data = frame_data(&self.gpu, scene, view, settings, self.list_capacity)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
         let mut graph = Graph::new(self.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, settings, None);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -467,12 +521,17 @@ fn frame_data(
     scene: &GpuScene,
     view: &View,
     settings: &Settings,
-    list_capacity: u32,
+    (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
     let visible = scene.visible(view);
     let mut lights = scene.lights_for(view);
-    let maps = (settings.shadows.enabled && settings.shadows.method == ShadowMethod::Maps)
-        .then_some(settings.shadows.resolution);
+    let resolution = settings.shadows.resolution;
+    let maps = match settings.shadows.trees() {
+        _ if !settings.shadows.enabled => None,
+        TreesFor::All => None,
+        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
+        TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
+    };
     let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
@@ -500,20 +559,32 @@ fn frame_data(
         node_count: nodes.len() as u32,
         shadow_method: match settings.shadows.method {
             _ if !settings.shadows.enabled => shared::SHADOWS_OFF,
-            ShadowMethod::Maps => shared::SHADOWS_MAPS,
+            ShadowMethod::Auto | ShadowMethod::Maps => shared::SHADOWS_MAPS,
             ShadowMethod::Traced => shared::SHADOWS_TRACED,
         },
         shadow_samples: settings.shadows.samples,
+        // Within what single floats hold, whatever the step.
+        history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
+            as f32,
+        ..FrameConstants::default()
     };
-    let traced = if settings.shadows.traced() { FrameTrees::new(gpu, scene, view.position)? } else { None };
+    let traced = match settings.shadows.trees() {
+        TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
+        TreesFor::Sized if scene.trees.is_some() => FrameTrees::new(gpu, scene, view.position)?,
+        _ => None,
+    };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
+        ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,
         camera: view.position,
+        profiles: Arc::clone(&scene.profiles),
+        environment: Arc::clone(&scene.environment),
+        has_background: scene.has_background,
         visible,
         values,
     })

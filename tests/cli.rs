@@ -401,3 +401,194 @@ fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
     };
     assert!((reading("-3") - reading("18")).abs() < 0.02);
 }
+
+fn meter(dir: &Path, more: &[&str]) -> Run {
+    let mut args = vec!["meter", "small.glb", "--size", "96x64"];
+    args.extend(more);
+    sunny16(dir, &args, &[])
+}
+
+#[test]
+fn meter_errors_say_what_to_do() {
+    if no_gpu("errors of meter") {
+        return;
+    }
+    let dir = workplace();
+    let meter = |more: &[&str]| meter(dir.path(), more);
+    failed(&meter(&["--at", "96,0"]), 2, &["95,63", "%"]);
+    failed(&meter(&["--mode", "sport"]), 2, &["sport", "matrix", "incident"]);
+    failed(&meter(&["--priority", "speed"]), 2, &["speed", "aperture"]);
+    failed(&meter(&["--point", "1,2"]), 2, &["--point", "three numbers"]);
+    failed(&meter(&["--mode", "spot", "--normal", "0,1,0"]), 2, &["incident"]);
+    failed(&meter(&["--point", "0,1,0", "--normal", "nan,0,0"]), 2, &["normal", "0,1,0"]);
+    failed(&meter(&["--point", "0,1,0", "--normal", "0,0,0"]), 2, &["normal", "not all 0"]);
+    failed(&meter(&["--point", "1e9,0,0"]), 2, &["outside of the scene", "spans"]);
+    failed(&meter(&["--point", "inf,0,0"]), 2, &["no place"]);
+    failed(&meter(&["--point", "0,1,0", "--normal", "0,-1,0"]), 2, &["no light", "--normal"]);
+    failed(&meter(&["--mode", "incident", "--at", "0,0"]), 2, &["no surface", "--at"]);
+    failed(&meter(&["--receptor", "cone", "--point", "0,1,0"]), 2, &["cone", "dome"]);
+    failed(&meter(&["--false-colour", "a.jpg"]), 2, &["a.jpg", ".png"]);
+    failed(&meter(&["--json", "no/where.json"]), 5, &["where.json"]);
+    let dark = ["--set", "lights.bulb.enabled=false", "--set", "lights.sun.enabled=false"];
+    let dark = [&dark[..], &["--set", "scene.default_light=false"]].concat();
+    failed(&meter(&dark), 2, &["black", "light it"]);
+    failed(&meter(&["--set", "camera.white_balance.grey_card=0,0"]), 2, &["grey_card", "pick"]);
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+}
+
+#[test]
+fn meter_reads_and_says_which_dials_would_do() {
+    if no_gpu("meter") {
+        return;
+    }
+    let dir = workplace();
+    let dials = ["--set", "camera.lens.f_stop=4", "--set", "camera.body.shutter=1/60", "--set", "camera.body.iso=100"];
+    let files = ["--false-colour", "f.png", "--waveform", "w.png", "--histogram", "h.png", "--zones", "z.png"];
+    let more = [&["--json", "m.json", "--mode", "matrix"], &dials[..], &files[..]].concat();
+    let run = meter(dir.path(), &more);
+    assert_eq!(run.code, 0, "{run:?}");
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("m.json")).unwrap()).unwrap();
+    let number = |pointer: &str| json.pointer(pointer).and_then(serde_json::Value::as_f64).expect(pointer);
+    // log2(16 * 60) = 9.9069.
+    assert!((number("/camera_ev100") - 9.9069).abs() < 1e-3);
+    let scene = number("/scene_ev100");
+    assert!((number("/readings/matrix/ev100") - scene).abs() < 1e-9);
+    let (nits, ev) = (number("/readings/spot/nits"), number("/readings/spot/ev100"));
+    assert!((ev - (nits * 8.0).log2()).abs() < 1e-9);
+    // Every mode but manual reaches the exposure; each turns its dial alone.
+    for (row, mode, kept) in [(1, "aperture", "f_stop"), (2, "shutter", "shutter_s"), (3, "iso", "shutter_s")] {
+        assert_eq!(json.pointer(&format!("/dials/{row}/mode")).unwrap(), mode);
+        assert!((number(&format!("/dials/{row}/ev100")) - scene).abs() < 1e-9, "{mode}");
+        let want = if kept == "f_stop" { 4.0 } else { 1.0 / 60.0 };
+        assert!((number(&format!("/dials/{row}/{kept}")) - want).abs() < 1e-9, "{mode}");
+    }
+    assert!((number("/dials/0/off_by_stops") - (scene - number("/camera_ev100"))).abs() < 1e-9, "manual is as it is");
+    let counts = json.pointer("/histogram/counts").unwrap().as_array().unwrap();
+    let sum: f64 = counts.iter().map(|count| count.as_f64().unwrap()).sum();
+    assert_eq!(sum + number("/histogram/black"), 96.0 * 64.0);
+    for file in ["f.png", "w.png", "h.png", "z.png"] {
+        assert!(fs::metadata(dir.path().join(file)).unwrap().len() > 500, "{file}");
+    }
+    // The warning beyond a stop, both ways, and none within.
+    for (offset, words) in [(2.0, Some("too dark")), (-2.0, Some("too bright")), (0.5, None)] {
+        let set = format!("camera.exposure.ev100={}", scene + offset);
+        let run = meter(dir.path(), &["--mode", "matrix", "--set", &set]);
+        match words {
+            Some(words) => assert!(run.out.contains("warning") && run.out.contains(words), "{}", run.out),
+            None => assert!(!run.out.contains("warning: the camera"), "{}", run.out),
+        }
+    }
+    // A limit: said with its stops.
+    let narrow = ["--priority", "iso", "--mode", "matrix", "--set", "camera.body.iso_range=100,200"];
+    let run = meter(dir.path(), &[&narrow[..], &["--set", "camera.body.shutter=1/8000"]].concat());
+    assert!(run.out.contains("iso ends there") && run.out.contains("stops too dark"), "{}", run.out);
+    assert!(!run.out.contains("aperture "), "{}", run.out);
+}
+
+#[test]
+fn meter_reads_incident_light() {
+    if no_gpu("incident light") {
+        return;
+    }
+    let dir = workplace();
+    // Straight under the bulb of 800 lm at 2 m: 15.915 lx; and the sun of 400 lx at its angle.
+    let sun = 400.0 / (0.4f64 * 0.4 + 1.0 + 0.3 * 0.3).sqrt();
+    let want = 800.0 / (4.0 * std::f64::consts::PI) / 4.0 + sun;
+    let run = meter(dir.path(), &["--point", "1,0,1", "--normal", "0,1,0", "--json", "i.json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("i.json")).unwrap()).unwrap();
+    let lux = json.pointer("/incident/lux").unwrap().as_f64().unwrap();
+    assert!((lux / want - 1.0).abs() < 0.003, "{lux} for {want}");
+    let ev = json.pointer("/scene_ev100").unwrap().as_f64().unwrap();
+    assert!((ev - (lux * 100.0 / 250.0).log2()).abs() < 1e-9);
+    assert!(run.out.contains("lx"), "{}", run.out);
+    // On the floor that a pixel shows, by its normal: as bright or brighter than at the far point.
+    let run = meter(dir.path(), &["--mode", "incident", "--at", "50%,90%", "--receptor", "dome"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("facing (0.0000, 1.0000, 0.0000)") || run.out.contains("facing (-0.0000"), "{}", run.out);
+}
+
+#[test]
+fn exposure_modes_turn_the_dials_of_a_picture() {
+    if no_gpu("exposure modes") {
+        return;
+    }
+    let dir = workplace();
+    let render = |more: &[&str]| {
+        let mut args = vec!["render", "small.glb", "--size", "48x32", "-o", "a.png"];
+        args.extend(more);
+        let run = sunny16(dir.path(), &args, &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.out
+    };
+    let ev = |out: &str| -> f64 {
+        let at = out.find("at EV100 ").unwrap() + "at EV100 ".len();
+        out[at..].split([' ', ',']).next().unwrap().parse().unwrap()
+    };
+    let auto = ev(&render(&[]));
+    for mode in ["aperture", "shutter", "iso", "program"] {
+        let out = render(&["--set", &format!("camera.exposure.mode={mode}"), "--set", "camera.body.iso=400"]);
+        assert!((ev(&out) - auto).abs() < 0.011, "{mode}: {out}");
+        assert!(out.contains(&format!("({mode}: f/")), "{out}");
+    }
+    // Auto wins over dials, compensation counts, and manual stays at its dials.
+    let dials = ["--set", "camera.lens.f_stop=16", "--set", "camera.body.shutter=1/100"];
+    let out = render(
+        &[&["--set", "camera.exposure.mode=auto", "--set", "camera.exposure.compensation=2"], &dials[..]].concat(),
+    );
+    assert!((ev(&out) - (auto - 2.0)).abs() < 0.011, "{out}");
+    assert!((ev(&render(&dials)) - 14.64).abs() < 0.011);
+    // Spot at the lit ball and matrix differ from the mean, and a range that ends is told.
+    let spot = ev(&render(&["--set", "camera.metering.mode=spot", "--set", "camera.metering.at=50%,45%"]));
+    assert!((spot - auto).abs() > 0.05, "{spot} and {auto}");
+    let out = render(&[
+        "--set",
+        "camera.exposure.mode=shutter",
+        "--set",
+        "camera.lens.f_stop_range=2,2.8",
+        "--set",
+        "camera.body.shutter=1/4000",
+    ]);
+    assert!(out.contains("warning: shutter ends there") && out.contains("too dark"), "{out}");
+}
+
+#[test]
+fn white_balance_changes_the_png_and_not_the_nits() {
+    if no_gpu("white balance") {
+        return;
+    }
+    let dir = workplace();
+    let nits = |more: &[&str]| {
+        assert_eq!(render(dir.path(), &[&["-o", "a.exr"], more].concat()).code, 0);
+        common::exr_channel(&dir.path().join("a.exr"), "B")
+    };
+    let warm = ["--set", "camera.white_balance=incandescent"];
+    assert_eq!(nits(&[]), nits(&warm));
+    let png = |more: &[&str]| {
+        let args = [&["-o", "a.png", "--set", "passes.tonemap.dither=false"], more].concat();
+        let run = render(dir.path(), &args);
+        assert_eq!(run.code, 0, "{run:?}");
+        image::open(dir.path().join("a.png")).unwrap().to_rgb8().into_raw()
+    };
+    let (plain, warm_png) = (png(&[]), png(&warm));
+    let mean = |bytes: &[u8], channel: usize| -> f64 {
+        bytes.iter().skip(channel).step_by(3).map(|b| f64::from(*b)).sum::<f64>() / (bytes.len() / 3) as f64
+    };
+    // White light under a balance for lamps is blue.
+    assert!(mean(&warm_png, 2) > mean(&plain, 2) + 3.0 && mean(&warm_png, 0) < mean(&plain, 0) - 3.0);
+    assert_eq!(png(&["--set", "camera.white_balance=neutral"]), plain);
+    // Exposed values are the camera's.
+    let exposed = nits(&["--exposed"]);
+    assert_ne!(exposed, nits(&[&["--exposed"], &warm[..]].concat()));
+    // A picked card is grey: the floor is brown, and where it was picked its channels are alike.
+    let picked = png(&["--set", "camera.white_balance.grey_card=10,60"]);
+    let pixel = |bytes: &[u8]| [0, 1, 2].map(|c| bytes[(60 * 96 + 10) * 3 + c]);
+    let [r, g, b] = pixel(&picked);
+    assert!(r.abs_diff(g) <= 1 && b.abs_diff(g) <= 1, "{r} {g} {b}");
+    let [r, _, b] = pixel(&plain);
+    assert!(r > b + 10, "the floor is brown: {r} {b}");
+    let run = render(dir.path(), &["-o", "b.png", "--set", "camera.white_balance.grey_card=96,0"]);
+    failed(&run, 2, &["outside of the picture", "95,63"]);
+}

@@ -9,7 +9,7 @@ use sunny16::{
     camera::ToneMapper,
     gpu::{Frames, vk},
     graph::{Executed, Graph, GraphCache},
-    passes::tonemap::TonemapPass,
+    passes::tonemap::{ToDisplay, TonemapPass},
 };
 
 const LIGHT: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
@@ -84,7 +84,12 @@ fn images_share_memory_and_keep_their_pixels() {
         graph.pass("culled").color_cleared(unused, [1.0; 4]).record(|_| panic!("a culled pass was recorded"));
         // Each pass reads the last one's image and writes its own: no more than two are alive at any time.
         for _ in 0..7 {
-            image = tonemap.declare(&mut graph, [64, 64], image, ToneMapper::Linear);
+            image = tonemap.declare(
+                &mut graph,
+                [64, 64],
+                image,
+                ToDisplay { mapper: ToneMapper::Linear, ..ToDisplay::default() },
+            );
         }
         let out = graph.read_back("end", image);
         let executed = run(&mut frames, &mut cache, graph);

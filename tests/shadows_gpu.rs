@@ -304,9 +304,12 @@ fn a_rectangles_penumbra_is_the_weighted_ramp() {
     assert!(mean.abs() < 1e-3 && rms < 5e-3);
 }
 
-fn lamps() -> Vec<Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>> {
+/// Adds a lamp at a place, facing another.
+type AddLamp = Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)>;
+
+fn lamps() -> Vec<AddLamp> {
     let nits = LightStrength::Nits(Nit(3000.0));
-    let shape = move |emitter: Emitter| -> Box<dyn Fn(&mut SceneBuilder, DVec3, DVec3)> {
+    let shape = move |emitter: Emitter| -> AddLamp {
         Box::new(move |b, at, target| _ = b.light("lamp", emitter, nits, Vec3::ONE, facing(at, target)))
     };
     vec![

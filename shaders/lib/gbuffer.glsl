@@ -31,4 +31,9 @@ bool load_surface(ivec2 pixel, float depth, out Surface s) {
     return !unlit;
 }
 
+// How much of the light from all around the material's cavities let in, 0 to 1 (lib/packing.glsl).
+float surface_occlusion(ivec2 pixel) {
+    return float(texelFetch(surface_image, pixel, 0).y >> 24 & 127u) / 127.0;
+}
+
 #endif

@@ -1,23 +1,22 @@
 // How much of a light a point sees.
 #ifndef LIB_SHADOWS
 #define LIB_SHADOWS
+#include "lib/shadow_maps.glsl"
 #ifdef TRACED
 #include "lib/traced.glsl"
-#else
-#include "lib/shadow_maps.glsl"
 #endif
 
 // 0 in full shadow to 1.
 float light_visibility(Light light, Surface s) {
-#ifdef TRACED
-    return traced_visibility(light, s);
-#else
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;
     }
     if (light.shadow != NONE) {
         return shadow_map_visibility(light, s.position);
     }
+#ifdef TRACED
+    return traced_visibility(light, s);
+#else
     return 1.0;
 #endif
 }

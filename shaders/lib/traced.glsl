@@ -131,8 +131,23 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
     } else if (kind == LIGHT_DISK) {
         p = concentric(u);
         size = vec2(light.half_width);
+    } else if (kind == LIGHT_TRIANGLE) {
+        // Evenly on the triangle (Turk 1990), from its middle.
+        float root = sqrt(u.x);
+        vec3 first = light.right * light.half_width;
+        vec3 second = light.right * light.spot_offset + up * light.half_height;
+        d += first * (2.0 / 3.0 - root) + second * (u.y * root - 1.0 / 3.0);
+        size = vec2(0.0);
     }
-    d += light.right * (p.x * size.x) + up * (p.y * size.y);
+    vec3 aside = light.right * (p.x * size.x) + up * (p.y * size.y);
+    if (kind == LIGHT_TRIANGLE) {
+        // Evenly on its area, from its middle (Turk 1990, "Generating Random Points in Triangles", Graphics Gems).
+        float root = sqrt(u.x);
+        vec2 weights = vec2(1.0 - root, root * u.y) - 1.0 / 3.0;
+        aside = light.right * (light.half_width * weights.x + light.spot_offset * weights.y)
+            + up * (light.half_height * weights.y);
+    }
+    d += aside;
     float d2 = max(dot(d, d), 1e-24);
     float cosine = -dot(facing, d);
     cosine = (light.kind & LIGHT_TWO_SIDED) != 0u ? abs(cosine) : cosine;

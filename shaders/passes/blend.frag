@@ -1,9 +1,8 @@
 #version 460
-// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
-#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -13,6 +12,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 
 #include "lib/direct.glsl"
+#include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -45,10 +45,32 @@ void main() {
         leave_free(s);
 #endif
         for (uint i = 0u; i < frame.light_count; ++i) {
-            direct_light(lights[i], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[i])) {
+                direct_light(lights[i], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // As in the lighting pass.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < frame.light_count) {
+                lamp = next++;
+                found = has_surface(lights[lamp]);
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < frame.light_count);
+#endif
+        environment_light(s, fragment_occlusion(), d, r);
+        diffuse += d;
+        specular += r;
     }
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;

@@ -21,9 +21,10 @@ void main() {
 #endif
     uint flags = materials[material_index].flags;
     bool unlit = (flags & MATERIAL_UNLIT) != 0u;
+    bool unlightable = (flags & (MATERIAL_UNLIT | MATERIAL_LAMP)) != 0u;
     vec2 metallic_roughness = fragment_metallic_roughness();
     vec3 emission = fragment_emission() * frame.pre_exposure;
-    out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlit);
+    out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
     // the camera renders white.

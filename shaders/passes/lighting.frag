@@ -1,8 +1,7 @@
 #version 460
-// variants: SPLIT TRACED SPLIT_TRACED TRACED_MASKS SPLIT_TRACED_MASKS
-// Direct light of every listed lamp on every pixel; with SPLIT, its diffuse and specular parts apart too.
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS
+// Light of every listed lamp and of the environment on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
-#include "lib/variants.glsl"
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
@@ -17,6 +16,7 @@ layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clust
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
 
 #include "lib/direct.glsl"
+#include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -49,10 +49,34 @@ void main() {
         uint count = all ? frame.light_count - frame.directional_count : list.y;
         for (uint i = 0u; i < count; ++i) {
             uint lamp = all ? frame.directional_count + i : entries[list.x + i];
-            direct_light(lights[lamp], s, d, r);
-            diffuse += d;
-            specular += r;
+            if (!has_surface(lights[lamp])) {
+                direct_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
         }
+#ifdef AREA
+        // Lights with a surface by themselves, so that drivers that run both sides of a branch do not pay for them at every
+        // other light; the body comes first for the same reason.
+        uint next = 0u;
+        do {
+            uint lamp = 0u;
+            bool found = false;
+            while (!found && next < count) {
+                lamp = all ? frame.directional_count + next : entries[list.x + next];
+                found = has_surface(lights[lamp]);
+                ++next;
+            }
+            if (found) {
+                direct_area_light(lights[lamp], s, d, r);
+                diffuse += d;
+                specular += r;
+            }
+        } while (next < count);
+#endif
+        environment_light(s, surface_occlusion(pixel), d, r);
+        diffuse += d;
+        specular += r;
     }
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;

@@ -1,15 +1,21 @@
 #version 460
-// Exposed scene-linear light to sRGB bytes.
+// Exposed scene-linear light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
 #include "lib/tonemap.glsl"
+#include "lib/dither.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-layout(push_constant, scalar) uniform tonemap_block { uint operator; };
+layout(push_constant, scalar) uniform tonemap_block { uint operator; uint dither; mat3 white_balance; };
 layout(location = 0) out vec4 out_color;
 
 void main() {
-    vec3 c = tone_map(operator, texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
-    out_color = vec4(srgb_encode(c), 1.0);
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    vec3 exposed = white_balance * sanitise(texelFetch(light_image, pixel, 0).rgb);
+    vec3 code = srgb_encode(tone_map(operator, exposed));
+    if (dither != 0u) {
+        code = dithered(code * 255.0, uvec2(pixel)) / 255.0;
+    }
+    out_color = vec4(code, 1.0);
 }

@@ -18,6 +18,10 @@ struct FrameConstants {
     uint node_count;           // nodes of the light tree
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
+    float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
+    uint pad0;
+    uint pad1;
+    uint pad2;
 };
 
 const uint SHADOWS_OFF = 0u;
@@ -33,6 +37,8 @@ struct Light {
     float spot_offset;
     vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
     float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad)
+                               // a triangle's side along right; its other side is spot_offset along right and half_height
+                               // along direction x right
     float half_height;         // half a rectangle's height, half a tube's straight part (m)
     uint kind;                 // LIGHT_ kind and flag bits
     uint profile;              // number of its measured distribution, or NONE
@@ -46,6 +52,7 @@ const uint LIGHT_SPHERE = 2u;
 const uint LIGHT_DISK = 3u;
 const uint LIGHT_RECTANGLE = 4u;
 const uint LIGHT_TUBE = 5u;
+const uint LIGHT_TRIANGLE = 6u;
 const uint LIGHT_TWO_SIDED = 0x100u;
 const uint LIGHT_SHADOW = 0x200u;
 const uint NONE = 0xffffffffu;
@@ -118,9 +125,26 @@ struct Material {
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 
+// The head of the environment's buffer (lib/environment.glsl).
+struct EnvironmentConstants {
+    uint width;                // texels of the map
+    uint height;
+    uint square_rows;          // 1: rows by the square root of the elevation
+    uint enabled;              // 0: there is no environment
+    float turn_sin;            // of the turn about the vertical
+    float turn_cos;
+    uint irradiance_offset;    // texels before each part
+    uint specular_offset;
+    uint dfg_offset;
+    uint pad0;
+    uint pad1;
+    uint pad2;
+};
+
 const uint MATERIAL_MASK = 1u;
 const uint MATERIAL_UNLIT = 2u;
 const uint MATERIAL_NORMAL_MAP = 4u;
 const uint MATERIAL_DOUBLE_SIDED = 8u;
+const uint MATERIAL_LAMP = 16u;
 
 #endif

@@ -79,7 +79,7 @@ pub struct Slabs {
 const LEAST_SLOPE: f32 = 1e-12;
 
 /// 1 + 2 ulp: T. Ize, "Robust BVH Ray Traversal", JCGT 2(2), 2013, section 3.
-const ROBUST: f32 = 1.000_000_24;
+const ROBUST: f32 = 1.0 + 2.0 * f32::EPSILON;
 
 impl Slabs {
     /// Of a ray with a direction other than zero.

@@ -118,7 +118,8 @@ const FLAT: f64 = 1e-12;
 
 fn flattens(linear: &DMat3) -> bool {
     let size = linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
-    !(linear.determinant().abs() > FLAT * size.powi(3))
+    let volume = linear.determinant().abs();
+    volume.is_nan() || volume <= FLAT * size.powi(3)
 }
 
 impl SceneBvh {
@@ -324,11 +325,12 @@ impl SceneBvh {
         Some((place.node, self.bottoms.get(place.bottom)?))
     }
 
-    /// Drops triangles and lower nodes but for the roots' boxes' sake: what remains serves `seen_from` and `place`.
+    /// Drops what only rays on the host need: triangles, masks and all. What remains serves `seen_from` and `place`.
     pub fn forget_triangles(&mut self) {
         self.triangles = Vec::new();
         self.sources = Vec::new();
         self.corners = Vec::new();
+        self.masks = Vec::new();
     }
 
     /// Bytes of all that the device reads, but for the upper level.

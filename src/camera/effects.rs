@@ -1,6 +1,6 @@
 //! What the dials do to the picture beside exposure and focus: grain, vignetting, motion blur.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 /// Photo-electrons per square metre of sensor at saturation and ISO 100: 1400 in each square micrometre, the order of
 /// full-frame sensors of the 2010s (Clark, "Digital Camera Sensor Performance Summary", clarkvision.com).
@@ -48,6 +48,43 @@ impl Grain {
 pub fn natural_vignetting(radius: f64, image_distance: f64) -> f64 {
     let (r2, v2) = (radius * radius, image_distance * image_distance);
     if v2 > 0.0 { (v2 / (v2 + r2)).powi(2) } else { 0.0 }
+}
+
+/// Mechanical vignetting: the part of a round pupil of radius 1 that a rim of a radius (in pupil radii) leaves open when
+/// its centre lies at a distance from the pupil's; 0 to 1.
+///
+/// The area common to two circles (Weisstein, "Circle-Circle Intersection", MathWorld, equation 14), over the pupil's.
+#[must_use]
+pub fn pupil_overlap(rim: f64, distance: f64) -> f64 {
+    let (r, d) = (rim.max(0.0), distance.abs());
+    if d <= (r - 1.0).abs() {
+        return r.min(1.0).powi(2);
+    }
+    if d >= r + 1.0 {
+        return 0.0;
+    }
+    let own = ((d * d + 1.0 - r * r) / (2.0 * d)).clamp(-1.0, 1.0).acos();
+    let other = ((d * d + r * r - 1.0) / (2.0 * d * r)).clamp(-1.0, 1.0).acos();
+    let kite = (r + 1.0 - d) * (d + 1.0 - r) * (d - 1.0 + r) * (d + 1.0 + r);
+    (own + r * r * other - 0.5 * kite.max(0.0).sqrt()) / PI
+}
+
+/// Energy of glare within an angle (rad) of its source, of all scattered light; 0 to 1.
+///
+/// The wings of Spencer, Shirley, Zimmerman and Greenberg, "Physically-Based Glare Effects for Digital Images",
+/// SIGGRAPH 1995, section 3 (photopic): `0.478 f1 + 0.138 f2`, `f1 = 20.91 / (a + 0.02)^3`, `f2 = 72.37 / (a + 0.02)^2`
+/// with the angle `a` in degrees, integrated over the solid angle and normalised over 90 degrees. Their core `f0` is
+/// the direct image. They describe the eye; the shape, a steep centre with a wide veil, is that of lenses too, and how
+/// much is scattered is a number of its own (`Bloom`).
+#[must_use]
+pub fn glare_within(angle: f64) -> f64 {
+    const SOFT: f64 = 0.02;
+    let energy = |a: f64| {
+        let cubic = a * a / (2.0 * SOFT * (a + SOFT).powi(2));
+        let square = ((a + SOFT) / SOFT).ln() - a / (a + SOFT);
+        0.478 * 20.91 * cubic + 0.138 * 72.37 * square
+    };
+    energy(angle.to_degrees().clamp(0.0, 90.0)) / energy(90.0)
 }
 
 /// Shutter angle (rad) of an exposure time (s) at a frame rate (1/s): `2 pi t fps`. SMPTE practice: 180 degrees is
@@ -101,6 +138,40 @@ mod tests {
         near(natural_vignetting(0.05, 0.05), 0.25, 1e-12);
         let corner = 0.036_f64.hypot(0.024) / 2.0;
         near(natural_vignetting(corner, 0.024), (corner / 0.024).atan().cos().powi(4), 1e-12);
+    }
+
+    #[test]
+    fn a_rim_cuts_the_pupil() {
+        near(pupil_overlap(1.0, 0.0), 1.0, 0.0);
+        near(pupil_overlap(2.0, 1.0), 1.0, 0.0);
+        near(pupil_overlap(1.0, 2.0), 0.0, 0.0);
+        near(pupil_overlap(0.5, 0.1), 0.25, 1e-15);
+        // Two equal circles through each other's centres: 2/3 - sqrt(3) / (2 pi).
+        near(pupil_overlap(1.0, 1.0), 2.0 / 3.0 - 3.0_f64.sqrt() / (2.0 * PI), 1e-12);
+        // By counting points.
+        let (r, d, n) = (1.3, 0.9, 1000);
+        let inside = (0..n * n).filter(|i| {
+            let at = |i: i32| (f64::from(i) + 0.5) / f64::from(n) * 2.0 - 1.0;
+            let (x, y) = (at(i % n), at(i / n));
+            x.hypot(y) < 1.0 && (x - d).hypot(y) < r
+        });
+        near(pupil_overlap(r, d), inside.count() as f64 / f64::from(n * n) * 4.0 / PI, 2e-4);
+    }
+
+    #[test]
+    fn glare_is_normalised() {
+        near(glare_within(0.0), 0.0, 0.0);
+        near(glare_within(90.0_f64.to_radians()), 1.0, 1e-12);
+        // By the midpoint rule in the logarithm of the angle, from the published functions.
+        let density = |a: f64| 0.478 * 20.91 / (a + 0.02).powi(3) + 0.138 * 72.37 / (a + 0.02).powi(2);
+        let sum = |to: f64| {
+            let (low, n) = (1e-6_f64.ln(), 20_000);
+            let step = (to.ln() - low) / f64::from(n);
+            (0..n).map(|i| (low + (f64::from(i) + 0.5) * step).exp()).map(|a| density(a) * a * a * step).sum::<f64>()
+        };
+        for degrees in [0.01, 0.1, 1.0, 10.0] {
+            near(glare_within(f64::to_radians(degrees)), sum(degrees) / sum(90.0), 1e-5);
+        }
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum MeterMode {
     Matrix,
     /// The mean luminance of the whole picture.
     Average,
+    /// The mean exposure value of all pixels that are not black: a lamp in the picture does not outweigh the rest.
+    LogAverage,
 }
 
 /// How far (stops) from the median a zone of matrix metering counts at most: about the range of a transparency film.
@@ -67,7 +69,7 @@ const MATRIX: usize = 5;
 /// The luminance that a reflected-light meter reads from a picture of luminances in nits, top row first.
 ///
 /// Pixels that are negative or not finite are left out. Spot, centre-weighted and average readings are arithmetic
-/// means, as those of a photocell (ISO 2720:1974). Makers keep their matrix metering to themselves; this one is: mean
+/// means, as those of a photocell (ISO 2720:1974); log-average is the mean in stops. Makers keep their matrix metering to themselves; this one is: mean
 /// luminance of each of 5 x 5 zones as an exposure value; values farther than `MATRIX_LIMIT` from the median moved
 /// there, so that neither the sun nor a black doorway decides; the mean with weights 4 for the middle zone, 2 for its
 /// eight neighbours and 1 for the rest.
@@ -106,6 +108,11 @@ pub fn meter(luminance: &[f32], width: usize, height: usize, mode: MeterMode) ->
     };
     match mode {
         MeterMode::Average => mean(&|_| 1.0),
+        MeterMode::LogAverage => {
+            let (sum, count) =
+                lit().filter(|(_, l)| *l > 0.0).fold((0.0, 0.0), |(sum, count), (_, l)| (sum + l.log2(), count + 1.0));
+            if count > 0.0 { Ok(Nit((sum / count).exp2())) } else { Err(MeterError::Dark) }
+        }
         MeterMode::CentreWeighted => mean(&|i| {
             let [x, y] = place(i);
             (-(x * x + y * y) / (2.0 * 0.25 * 0.25)).exp()
@@ -297,6 +304,18 @@ impl AutoExposure {
         Ok(Exposure::from_ev100(Ev100(wanted.clamp(least.0, most.0)))?)
     }
 
+    /// The exposure `seconds` after `current`, for a scene whose histogram is this. A black scene keeps it as it is.
+    ///
+    /// # Errors
+    /// Settings that are out of range.
+    pub fn follow(&self, current: Exposure, histogram: &EvHistogram, seconds: f64) -> Result<Exposure, MeterError> {
+        match self.target(histogram) {
+            Ok(target) => Ok(self.adapt(current, target, seconds)),
+            Err(MeterError::Dark) => Ok(current),
+            Err(error) => Err(error),
+        }
+    }
+
     /// One step of adaptation: the exposure `seconds` later, on the way from `current` to `target`.
     ///
     /// Exponential in stops, `EV + (target - EV)(1 - exp(-dt / tau))`, so that it does not depend on the frame rate
@@ -467,8 +486,9 @@ mod tests {
         assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
     }
 
-    const ALL: [MeterMode; 4] = [
+    const ALL: [MeterMode; 5] = [
         MeterMode::Average,
+        MeterMode::LogAverage,
         MeterMode::CentreWeighted,
         MeterMode::Matrix,
         MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 },
@@ -500,6 +520,9 @@ mod tests {
         near(read(MeterMode::Spot { centre: [0.5, 0.5], radius: 0.05 }), 100.0, 1e-6);
         near(read(MeterMode::Spot { centre: [0.9, 0.9], radius: 1e-6 }), 1.0, 1e-6);
         assert!(read(MeterMode::Average) > 1e5);
+        // 64 pixels of 100 nit and the sun among 2397 that are lit.
+        let stops = (64.0 * 100.0_f64.log2() + 1.6e9_f64.log2()) / 2397.0;
+        near(read(MeterMode::LogAverage), stops.exp2(), 1e-6);
         // The sun counts for no more than MATRIX_LIMIT stops in one of the outer zones.
         let matrix = read(MeterMode::Matrix).log2();
         let without = {

@@ -178,6 +178,33 @@ pub fn pbr_neutral(exposed: Vec3) -> Vec3 {
     saturate(c + (Vec3::splat(new_peak) - c) * g)
 }
 
+/// Jarzynski and Olano, "Hash Functions for GPU Rendering", JCGT 9(3), 2020, listing of `pcg2d`.
+fn pcg2d(x: u32, y: u32) -> [u32; 2] {
+    const A: u32 = 1_664_525;
+    const B: u32 = 1_013_904_223;
+    let (mut x, mut y) = (x.wrapping_mul(A).wrapping_add(B), y.wrapping_mul(A).wrapping_add(B));
+    for _ in 0..2 {
+        x = x.wrapping_add(y.wrapping_mul(A));
+        y = y.wrapping_add(x.wrapping_mul(A));
+        (x, y) = (x ^ (x >> 16), y ^ (y >> 16));
+    }
+    [x, y]
+}
+
+/// A display code (0 to 255, not rounded) to a whole one by dither: the mean over many pixels is the code, and what
+/// would be bands is noise. The noise is a function of the pixel's place alone, the same for all channels.
+///
+/// Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", J. AES 40(5), 1992: noise of
+/// triangular distribution, two steps wide. Within half a step of black and white, where it would be cut off, even noise
+/// of one step: black and white stay as they are.
+#[must_use]
+pub fn dithered(code: f32, x: u32, y: u32) -> u8 {
+    let [a, b] = pcg2d(x, y).map(|bits| (bits >> 8) as f32 / 16_777_216.0);
+    let noise = if (0.5..=254.5).contains(&code) { a + b - 1.0 } else { a - 0.5 };
+    // A cast takes NaN to 0 and cuts off at both ends.
+    (code + noise + 0.5).floor() as u8
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
@@ -274,5 +301,28 @@ mod tests {
             assert_eq!(serde_json::to_string(&mapper).unwrap(), format!("\"{}\"", mapper.name()));
         }
         assert_eq!(ToneMapper::from_name("reinhard"), None);
+    }
+
+    #[test]
+    fn dither_keeps_the_mean_and_the_ends() {
+        let side = 256;
+        for code in [0.0, 0.1, 0.3, 0.5, 0.7, 1.0, 17.25, 100.5, 200.0, 254.3, 254.6, 254.9, 255.0] {
+            let bytes: Vec<f64> =
+                (0..side * side).map(|i| f64::from(dithered(code, i % side, i / side)) - f64::from(code)).collect();
+            let mean = bytes.iter().sum::<f64>() / bytes.len() as f64;
+            // 65536 samples of a standard deviation of at most half a step: 0.002; five times that.
+            assert!(mean.abs() < 0.01, "{code}: {mean}");
+            let worst = bytes.iter().fold(0.0, |worst: f64, e| worst.max(e.abs()));
+            assert!(worst <= 1.5, "{code}: {worst}");
+            if code == 0.0 || code == 255.0 {
+                assert_eq!(worst, 0.0);
+            }
+            if (1.0..=254.0).contains(&code) {
+                // Triangular noise: the error's variance is a quarter of a squared step for every code.
+                let variance = bytes.iter().map(|e| e * e).sum::<f64>() / bytes.len() as f64;
+                assert!((variance - 0.25).abs() < 0.01, "{code}: {variance}");
+            }
+        }
+        assert_eq!(dithered(f32::NAN, 3, 4), 0);
     }
 }

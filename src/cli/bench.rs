@@ -61,8 +61,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let upload_ms = since(start);
     let view = opened.view();
-    let (exposure, _) = open::exposure(&opened, &mut renderer, &scene, &view, false)?;
-    let settings = opened.settings(exposure, vec![]);
+    let exposed = open::exposure(&opened, &mut renderer, &scene, &view, false)?;
+    let exposure = exposed.exposure;
+    let settings = opened.picture_settings(&exposed, vec![])?;
 
     let nothing = Wanted { display: false, nits: false };
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };

@@ -3,7 +3,12 @@
 use clap::{Args, ValueEnum};
 
 use super::{CliError, DeviceArgs, open};
-use crate::{camera::Exposure, frame::Renderer, gpu::Gpu, graph::draw};
+use crate::{
+    camera::Exposure,
+    frame::{Renderer, Settings},
+    gpu::Gpu,
+    graph::draw,
+};
 
 #[derive(Args, Debug)]
 pub struct GraphArgs {
@@ -27,7 +32,7 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
-    let settings = opened.settings(Exposure::default(), vec![]);
+    let settings = Settings { effects: opened.effects, ..opened.settings(Exposure::default(), vec![]) };
     let prepared = renderer.plan(&on_device, &opened.view(), &settings)?;
     let language = if args.format == Format::Mermaid { draw::Language::Mermaid } else { draw::Language::Dot };
     print!("{}", draw::draw(&prepared, language));

@@ -19,8 +19,11 @@ macro_rules! println {
 mod bench;
 mod doctor;
 mod graph;
+mod ies;
 mod inspect;
+mod meter;
 mod open;
+mod plot;
 mod render;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -57,10 +60,14 @@ enum Command {
     Render(render::RenderArgs),
     /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
     Inspect(inspect::InspectArgs),
+    /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
+    Meter(Box<meter::MeterArgs>),
     /// Measure frames: time of each pass, memory, start-up.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
+    /// Say what a photometric file (.ies) holds, and draw its polar plot.
+    Ies(ies::IesArgs),
     /// Say which drivers and devices there are, what each lacks, and what to install.
     Doctor,
 }
@@ -125,9 +132,11 @@ impl CliError {
                 LookError::UnknownPath { .. }
                 | LookError::BadValue { .. }
                 | LookError::Light { .. }
-                | LookError::Exposure(_),
+                | LookError::WhiteBalance { .. }
+                | LookError::Exposure(_)
+                | LookError::Lens(_),
             ) => 2,
-            Self::Import(_) | Self::Look(LookError::File { .. }) => 4,
+            Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,
@@ -146,8 +155,10 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::Render(args) => render::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Graph(args) => graph::run(&args),
+        Command::Ies(args) => ies::run(&args),
         Command::Doctor => doctor::run(),
     };
     match result {

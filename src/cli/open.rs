@@ -3,18 +3,30 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, DVec3, Mat3, Vec3};
 
 use super::CliError;
 use crate::{
-    camera::Exposure,
+    camera::{
+        Effects, Exposure, ExposureMode, MeterMode,
+        metering::{self, MeterError, Solved},
+    },
     frame::{Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
     passes::{GpuScene, View},
     photometry::{
-        Ev100, Lux, Nit, color,
+        Ev100, Lux, color,
         lights::{Emitter, LightStrength, PhysicalLight},
     },
-    scene::{self, NoteKind, Projection, Scene, gltf, look::Look, procedural},
+    scene::{
+        self, NoteKind, Projection, Scene,
+        emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
+        gltf,
+        look::{
+            Look, LookError,
+            metering::{ExposureControl, Metering, Place},
+        },
+        procedural,
+    },
 };
 
 /// Options of every command that looks at a scene through a camera.
@@ -28,7 +40,7 @@ pub struct SceneArgs {
     /// The camera of the file to look through, by name or number [default: the look's, else the first, else one framed on the scene].
     #[arg(long, value_name = "NAME")]
     pub camera: Option<String>,
-    /// Pixels across and down, e.g. 640x360 [default: 720 down, across by the camera's aspect].
+    /// Pixels across and down, e.g. 640x360 [default: the look's resolution, else 720 down, across by the camera's aspect].
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
     /// Override one property of the look, e.g. camera.lens.f_stop=2.8; may be repeated.
@@ -63,6 +75,7 @@ pub struct Opened {
     pub camera_name: String,
     pub camera: (DMat4, Projection),
     pub size: Size,
+    pub effects: Effects,
 }
 
 /// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
@@ -112,20 +125,48 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     look.apply(&mut scene)?;
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let lit = scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
             "the scene is lit by a sun of {DEFAULT_SUN} over the camera's left shoulder (--set scene.default_light=false leaves it out)"
         );
         add_default_sun(&mut scene, world);
-    } else if !lit && glows {
+    } else if !lit && glows && !scene.emissive_lights {
         eprintln!(
-            "the scene has no lamps; surfaces that glow do not light others yet (--set scene.default_light=true adds a sun)"
+            "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set scene.default_light=true adds a sun)"
         );
     }
-    let size = args.size.unwrap_or_else(|| default_size(&projection));
-    Ok(Opened { scene, look, camera_name, camera: (world, projection), size })
+    if scene.emissive_lights {
+        let EmissiveLights { triangles, left_out, .. } = emissive_lights(&scene);
+        if left_out > 0.0 {
+            eprintln!(
+                "{triangles} triangles glow: the strongest {MOST_PATCHES} light the scene, {:.1} % of their light is left out",
+                left_out * 100.0
+            );
+        }
+    }
+    let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
+    let (projection, effects) = through_the_lens(&look, projection, size)?;
+    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects })
+}
+
+/// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view.
+fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Result<(Projection, Effects), CliError> {
+    let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
+        return Ok((projection, look.effects(None, size.width)?));
+    };
+    if !look.needs_lens() {
+        return Ok((projection, look.effects(None, size.width)?));
+    }
+    let shown = f64::from(size.width) / f64::from(size.height);
+    let camera = &look.camera;
+    let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
+    if camera.rig.focal_length.is_some() {
+        *vertical_fov = rig.vertical_fov() as f32;
+        *aspect = Some(shown as f32);
+    }
+    Ok((projection, look.effects(Some(&rig), size.width)?))
 }
 
 fn add_default_sun(scene: &mut Scene, camera: DMat4) {
@@ -144,8 +185,14 @@ fn add_default_sun(scene: &mut Scene, camera: DMat4) {
     scene.nodes.push(node);
 }
 
-fn default_size(projection: &Projection) -> Size {
+fn default_size(look: &Look, projection: &Projection) -> Size {
+    if let Some([width, height]) = look.camera.rig.resolution {
+        return Size { width, height };
+    }
+    let sensor = look.camera.rig.sensor.filter(|_| look.camera.rig.focal_length.is_some());
     let aspect = match *projection {
+        // A body with a lens takes pictures of its sensor's shape.
+        _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
         Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
         Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
     };
@@ -231,7 +278,24 @@ impl Opened {
         }
     }
 
-    /// Settings by the look, at an exposure.
+    /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
+    pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
+        let effects = match exposed.solved {
+            Some(Solved { dials, .. }) => {
+                let mut look = self.look.clone();
+                look.camera.shutter = Some(dials.shutter_s);
+                look.camera.iso = Some(dials.iso);
+                if look.camera.rig.t_stop.is_none() {
+                    look.camera.f_stop = Some(dials.f_stop);
+                }
+                through_the_lens(&look, self.camera.1, self.size)?.1
+            }
+            None => self.effects,
+        };
+        Ok(Settings { effects, ..self.settings(exposed.exposure, aovs) })
+    }
+
+    /// Settings by the look, at an exposure, of the scene before the camera: what meters read.
     pub fn settings(&self, exposure: Exposure, aovs: Vec<Aov>) -> Settings {
         let default = LightListSettings::default();
         Settings {
@@ -241,22 +305,55 @@ impl Opened {
                 enabled: self.look.passes.light_lists.unwrap_or(default.enabled),
                 cull_bound: self.look.passes.cull_bound.map_or(default.cull_bound, |bound| bound as f32),
             },
+            dither: self.look.passes.dither.unwrap_or(true),
             shadows: self.shadows(),
             aovs,
+            ..Settings::default()
         }
     }
 }
 
-/// What a reflected-light meter reads of a picture: the mean luminance of all lit pixels, averaged in stops so that a
-/// lamp in the picture does not outweigh the rest.
-pub fn metered(picture: &Picture) -> Option<Exposure> {
-    let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
-    let stops: Vec<f64> = picture.nits.iter().map(luminance).filter(|&l| l > 0.0).map(f64::log2).collect();
-    if stops.is_empty() {
-        return None;
+/// Luminances of a picture's pixels in nits.
+pub fn luminances(picture: &Picture) -> Vec<f32> {
+    picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect()
+}
+
+/// The angle of view of a spot meter, if the look has none: a degree.
+const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
+
+impl Opened {
+    /// A mode of metering with its numbers for a picture of this size.
+    pub fn meter_mode(&self, mode: Metering, at: Place, [width, height]: [u32; 2]) -> Result<MeterMode, CliError> {
+        Ok(match mode {
+            Metering::LogAverage => MeterMode::LogAverage,
+            Metering::Average => MeterMode::Average,
+            Metering::Centre => MeterMode::CentreWeighted,
+            Metering::Matrix => MeterMode::Matrix,
+            Metering::Spot => {
+                let [x, y] = pixel(at, [width, height])?;
+                let centre = [(x, width), (y, height)].map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
+                let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
+                let radius = match self.camera.1 {
+                    Projection::Perspective { vertical_fov, .. } => {
+                        half.tan() / (2.0 * (f64::from(vertical_fov) / 2.0).tan())
+                    }
+                    // A parallel view has no angles: as much as on a normal lens.
+                    Projection::Orthographic { .. } => 0.018 * half / (SPOT_ANGLE / 2.0),
+                };
+                MeterMode::Spot { centre, radius }
+            }
+        })
     }
-    let mean = stops.iter().sum::<f64>() / stops.len() as f64;
-    Exposure::from_luminance(Nit(mean.exp2())).ok()
+}
+
+/// The pixel of a place.
+pub fn pixel(at: Place, [width, height]: [u32; 2]) -> Result<[u32; 2], CliError> {
+    at.pixel(width, height).ok_or_else(|| {
+        let (x, y) = (width.saturating_sub(1), height.saturating_sub(1));
+        CliError::Usage(format!(
+            "the place lies outside of the picture; its pixels are 0,0 to {x},{y}, or use percents such as 50%,50%"
+        ))
+    })
 }
 
 /// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit.
@@ -266,14 +363,26 @@ pub fn meter(
     scene: &GpuScene,
     view: &View,
 ) -> Result<Option<Exposure>, CliError> {
-    let small = View::new(opened.camera.0, &opened.camera.1, (view.width / 4).max(1), (view.height / 4).max(1));
+    let look = &opened.look.metering;
+    let mode = look.mode.unwrap_or_default();
+    // A quarter of the size tells a mean as well, but not a spot.
+    let part = if mode == Metering::Spot { 1 } else { 4 };
+    let size = [view.width, view.height].map(|side| (side / part).max(1));
+    let mode = opened.meter_mode(mode, look.at.unwrap_or(Place::MIDDLE), size)?;
+    let small = View::new(opened.camera.0, &opened.camera.1, size[0], size[1]);
     let mut exposure = Exposure::default();
     // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a reading counts once
     // the picture that it was taken from was exposed for it.
     for _ in 0..METER_ROUNDS {
         let mut settings = opened.settings(exposure, vec![]);
         settings.light_lists.cull_bound /= 1024.0;
-        match metered(&renderer.render(scene, &small, &settings)?) {
+        let picture = renderer.render(scene, &small, &settings)?;
+        let reading = match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
+            Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
+            Err(MeterError::Dark) => None,
+            Err(error) => return Err(CliError::Usage(error.to_string())),
+        };
+        match reading {
             Some(read) if read.stops_above(exposure).abs() < 0.1 => return Ok(Some(read)),
             Some(read) => exposure = read,
             // Nothing brighter than the smallest half float: try twenty stops lower.
@@ -289,22 +398,82 @@ pub fn meter(
 /// Readings that `meter` takes at most.
 const METER_ROUNDS: u32 = 8;
 
-/// The exposure of the look's dials, or the one that the scene meters at; and what it meters at, which beside dials is
-/// read only if it is `wanted`.
+/// How a picture is exposed, and by whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Exposed {
+    /// The camera's exposure.
+    pub exposure: Exposure,
+    /// What the scene meters at; none where it was not asked for or nothing is lit.
+    pub metered: Option<Exposure>,
+    /// Who set the exposure.
+    pub control: ExposureControl,
+    /// The dials as the camera turned them, in a priority mode.
+    pub solved: Option<Solved>,
+}
+
+/// Who sets the exposure: the look's mode; without one the dials, where it names any.
+pub fn control(look: &Look) -> ExposureControl {
+    let manual = ExposureControl::Dials(ExposureMode::Manual);
+    look.metering.control.unwrap_or(if look.camera.has_dials() { manual } else { ExposureControl::Auto })
+}
+
+/// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by hand is read only if
+/// it is `wanted`.
 pub fn exposure(
     opened: &Opened,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
     wanted: bool,
-) -> Result<(Exposure, Option<Exposure>), CliError> {
+) -> Result<Exposed, CliError> {
     renderer.check_size(view)?;
-    let by_dials = opened.look.exposure()?;
-    let read = if wanted || by_dials.is_none() { meter(opened, renderer, scene, view)? } else { None };
-    if let Some(exposure) = by_dials {
-        return Ok((exposure, read));
+    let look = &opened.look;
+    let control = control(look);
+    if let ExposureControl::Dials(ExposureMode::Manual) = control {
+        let by_hand = look.exposure()?;
+        let exposure = match by_hand {
+            Some(exposure) => exposure,
+            None => compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
+        };
+        let metered = if wanted { meter(opened, renderer, scene, view)? } else { None };
+        return Ok(Exposed { exposure, metered, control, solved: None });
     }
-    let compensation = opened.look.camera.compensation.unwrap_or(0.0);
-    let exposure = read.unwrap_or_default().compensated(compensation).map_err(crate::scene::look::LookError::from)?;
-    Ok((exposure, read))
+    let metered = meter(opened, renderer, scene, view)?;
+    let asked = compensated(look, metered.unwrap_or_default())?;
+    let ExposureControl::Dials(mode) = control else {
+        return Ok(Exposed { exposure: asked, metered, control, solved: None });
+    };
+    let solved = solve(look, mode, asked)?;
+    Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
+}
+
+fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, CliError> {
+    Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
+}
+
+/// The dials that a mode turns to reach an exposure, from the look's and within its ranges.
+pub fn solve(look: &Look, mode: ExposureMode, asked: Exposure) -> Result<Solved, CliError> {
+    let auto_iso = look.metering.auto_iso.unwrap_or(false);
+    Ok(mode.solve(look.camera.dials(), asked, look.metering.ranges(), auto_iso).map_err(LookError::from)?)
+}
+
+/// The matrix of the look's white balance. A grey card is looked up in the picture as it is without one.
+pub fn white_balance(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    exposure: Exposure,
+) -> Result<Mat3, CliError> {
+    let look = &opened.look.metering;
+    let picked = match look.grey_card {
+        Some(at) => {
+            let [x, y] = pixel(at, [view.width, view.height])?.map(|side| side as usize);
+            let picture = renderer.render(scene, view, &opened.settings(exposure, vec![]))?;
+            let nits = picture.nits.get(y * picture.width + x).copied().unwrap_or_default();
+            Some(Vec3::from_array(nits).as_dvec3())
+        }
+        None => None,
+    };
+    Ok(look.white_balance(picked)?.as_mat3())
 }

@@ -3,14 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use glam::{Mat3, Vec3};
 
-use super::{CliError, DeviceArgs, open};
+use super::{
+    CliError, DeviceArgs,
+    meter::{self, limit},
+    open,
+};
 use crate::{
-    camera::Exposure,
-    frame::{Aov, Picture, Renderer},
+    camera::ExposureMode,
+    frame::{Aov, Picture, Renderer, Settings},
     gpu::Gpu,
     output::{self, Layer},
     passes::resolve::Channel,
+    scene::look::metering::ExposureControl,
 };
 
 #[derive(Args, Debug)]
@@ -20,7 +26,8 @@ pub struct RenderArgs {
     /// The picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in nits).
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Write exposed values to the EXR (1 is the luminance that the exposure renders white) instead of nits.
+    /// Write the camera's values to the EXR (exposed: 1 is the luminance that the exposure renders white; and white
+    /// balanced) instead of nits.
     #[arg(long)]
     exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
@@ -55,11 +62,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let view = opened.view();
-    let (exposure, meter) = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
-    let picture = renderer.render(&on_device, &view, &opened.settings(exposure, aovs))?;
-    write(args, exr, &picture)?;
+    let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
+    let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
+    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, aovs)? };
+    let picture = renderer.render(&on_device, &view, &settings)?;
+    write(args, exr, &picture, white_balance)?;
     if !args.quiet {
-        report(args, &opened, &gpu, &picture, meter);
+        report(args, &opened, &gpu, &picture, &exposed);
     }
     drop(on_device);
     drop(renderer);
@@ -102,18 +111,22 @@ fn channels(aov: Aov) -> &'static [&'static str] {
     }
 }
 
-fn write(args: &RenderArgs, exr: bool, picture: &Picture) -> Result<(), CliError> {
+fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -> Result<(), CliError> {
     if exr {
         let multiplier = picture.exposure.multiplier() as f32;
-        let scale = if args.exposed { multiplier } else { 1.0 };
+        // Nits are the scene's; what the camera makes of them is white balanced too.
+        let to_file = if args.exposed { white_balance * multiplier } else { Mat3::IDENTITY };
         let light: Vec<[f32; 4]> =
-            picture.nits.iter().map(|c| [c[0] * scale, c[1] * scale, c[2] * scale, 1.0]).collect();
+            picture.nits.iter().map(|c| (to_file * Vec3::from_array(*c)).extend(1.0).to_array()).collect();
         let scaled: Vec<(Aov, Vec<[f32; 4]>)> = picture
             .aovs
             .iter()
             .map(|(aov, pixels)| {
-                let factor = if matches!(aov, Aov::Channel(_)) { 1.0 } else { scale };
-                (*aov, pixels.iter().map(|p| p.map(|v| v * factor)).collect())
+                if matches!(aov, Aov::Channel(_)) {
+                    return (*aov, pixels.clone());
+                }
+                let of = |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
+                (*aov, pixels.iter().map(of).collect())
             })
             .collect();
         let mut layers = vec![Layer { name: "", channels: &["R", "G", "B"], pixels: &light }];
@@ -168,10 +181,20 @@ fn aov_preview(aov: Aov, pixels: &[[f32; 4]], picture: &Picture) -> Vec<u8> {
         .collect()
 }
 
+/// Who set the exposure, for the report.
+fn by(opened: &open::Opened, exposed: &open::Exposed) -> String {
+    match (exposed.control, exposed.solved) {
+        (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::dials(solved.dials)),
+        (ExposureControl::Dials(_), _) => "its dials".into(),
+        (ExposureControl::Auto, _) if opened.look.camera.has_dials() => "metered".into(),
+        (ExposureControl::Auto, _) => "metered: the look names no dials".into(),
+    }
+}
+
 /// More stops than this between the meter and the dials are worth a warning.
 const WARN_STOPS: f64 = 3.0;
 
-fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, meter: Option<Exposure>) {
+fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, exposed: &open::Exposed) {
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
@@ -179,7 +202,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         picture.width,
         picture.height,
         opened.camera_name,
-        if opened.look.camera.has_dials() { "its dials" } else { "metered: the look names no dials" },
+        by(opened, exposed),
         gpu.info().name,
     );
     let (draws, instances, culled) = picture.drawn;
@@ -204,8 +227,12 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
     for note in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!("texture '{}' is missing or broken and shows the error pattern", note.name);
     }
-    match meter {
-        Some(meter) if opened.look.camera.has_dials() => {
+    let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
+    if let Some(solved) = exposed.solved.filter(|solved| solved.off_by.abs() > 0.01) {
+        println!("warning: {}", limit(exposed.control, &solved));
+    }
+    match exposed.metered {
+        Some(meter) if by_hand => {
             let metered = meter.ev100().get();
             // A camera set for more light than there is makes a dark picture.
             let off = metered - camera;

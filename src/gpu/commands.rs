@@ -657,6 +657,13 @@ impl Recorder<'_> {
         unsafe { device.cmd_draw_indexed(commands, count, instances, first_index, vertex_offset, first_instance) };
     }
 
+    /// Draws instances of vertices that the pipeline makes itself.
+    pub fn draw(&mut self, vertices: u32, instances: u32) {
+        let (device, commands) = self.raw();
+        // SAFETY: recording inside of rendering with a pipeline that makes its own vertices.
+        unsafe { device.cmd_draw(commands, vertices, instances, 0, 0) };
+    }
+
     /// Draws one triangle that covers the picture.
     pub fn draw_fullscreen(&mut self) {
         let (device, commands) = self.raw();

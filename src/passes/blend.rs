@@ -7,7 +7,7 @@ use super::{
     gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
     lighting::Lit,
     scene_data::Layer,
-    traced::TracedVariants,
+    variants::{Features, LightVariants},
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
@@ -16,8 +16,7 @@ use crate::{
 
 /// The pipelines.
 pub struct BlendPass {
-    whole: TracedVariants,
-    split: TracedVariants,
+    variants: LightVariants,
 }
 
 impl BlendPass {
@@ -26,17 +25,12 @@ impl BlendPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, fragment: &str, features: Features| {
+            let targets = if features.split { 4 } else { 1 };
             let state = geometry_state(vec![(LIGHT, true); targets], false);
-            GraphicsPipeline::new(gpu, name, "geometry.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, fragment, "geometry.vert", fragment, &state)
         };
-        let all = |fragments: [&'static str; 3], targets: usize| {
-            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
-        };
-        Ok(Self {
-            whole: all(["blend.frag", "blend.frag+TRACED", "blend.frag+TRACED_MASKS"], 1)?,
-            split: all(["blend.frag+SPLIT", "blend.frag+SPLIT_TRACED", "blend.frag+SPLIT_TRACED_MASKS"], 4)?,
-        })
+        Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
     }
 
     /// Declares the pass; nothing where nothing is blended.
@@ -59,12 +53,11 @@ impl BlendPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        let variants = if lit.split.is_some() { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let pipeline = variants.get(data.traced.as_ref())?;
+            let pipeline = self.variants.get(Features::of(data, lit.split.is_some()))?;
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
-            binds.extend(data.shadow_binds(&atlas));
+            binds.extend(data.light_binds(&atlas));
             draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
         });
     }

@@ -6,7 +6,7 @@ use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
-    traced::TracedVariants,
+    variants::{Features, LightVariants},
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
@@ -35,8 +35,7 @@ pub struct LightingInputs {
 
 /// The pipelines.
 pub struct LightingPass {
-    whole: TracedVariants,
-    split: TracedVariants,
+    variants: LightVariants,
 }
 
 impl LightingPass {
@@ -45,17 +44,12 @@ impl LightingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |gpu: &Gpu, name: &str, fragment: &str, targets: usize| {
+        let make = |gpu: &Gpu, fragment: &str, features: Features| {
+            let targets = if features.split { 3 } else { 1 };
             let state = GraphicsState { colors: vec![(LIGHT, false); targets], ..Default::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, fragment, "fullscreen.vert", fragment, &state)
         };
-        let all = |fragments: [&'static str; 3], targets: usize| {
-            TracedVariants::new(gpu, fragments, move |gpu, name, fragment| make(gpu, name, fragment, targets))
-        };
-        Ok(Self {
-            whole: all(["lighting.frag", "lighting.frag+TRACED", "lighting.frag+TRACED_MASKS"], 1)?,
-            split: all(["lighting.frag+SPLIT", "lighting.frag+SPLIT_TRACED", "lighting.frag+SPLIT_TRACED_MASKS"], 3)?,
-        })
+        Ok(Self { variants: LightVariants::new(gpu, "lighting.frag", make)? })
     }
 
     /// Declares the pass.
@@ -89,14 +83,13 @@ impl LightingPass {
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
-        let variants = if split { &self.split } else { &self.whole };
         pass.record(move |cx| {
             let (depth, surface) = (cx.image(gbuffer.depth), cx.image(gbuffer.surface));
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let pipeline = variants.get(data.traced.as_ref())?;
+            let pipeline = self.variants.get(Features::of(data, split))?;
             let mut binds = vec![
                 data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
@@ -108,7 +101,7 @@ impl LightingPass {
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),
             ];
-            binds.extend(data.shadow_binds(&atlas));
+            binds.extend(data.light_binds(&atlas));
             cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())

@@ -1,18 +1,34 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
+pub mod accumulate;
+pub mod area_lights;
+pub mod background;
 pub mod blend;
+pub mod bloom;
+pub mod chromatic_aberration;
+pub mod depth_of_field;
+pub mod effects;
+pub mod effects_shared;
+pub mod environment;
+pub mod exposure_histogram;
 pub mod gbuffer;
+pub mod grain;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod motion_blur;
+pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
 pub mod tonemap;
 pub mod traced;
+pub mod variants;
+pub mod velocity;
 pub mod view;
+pub mod vignetting;
 
 use std::sync::Arc;
 
@@ -29,8 +45,16 @@ pub struct FrameData {
     pub instances: Arc<Buffer>,
     /// `Light`s, directional ones first.
     pub lights: Arc<Buffer>,
+    /// The linear maps of area lights (`photometry::area::ltc`); none where no light has a surface.
+    pub ltc: Option<Arc<Buffer>>,
     /// `LightNode`s.
     pub nodes: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles`); the scene's.
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment`); the scene's.
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
     pub traced: Option<traced::FrameTrees>,
     /// Shadow maps.
@@ -44,18 +68,26 @@ pub struct FrameData {
 }
 
 impl FrameData {
+    /// Whether the projection is parallel, so that there is no lens.
+    fn parallel(&self) -> bool {
+        self.values.forward.w != 0.0
+    }
+
     fn uniform(&self) -> (&'static str, Bind<'_>) {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `traced::TracedVariants` reads of shadows: trees or maps.
-    fn shadow_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
-        match &self.traced {
-            Some(trees) => trees.binds(),
-            None => {
-                vec![("shadow_map_block", Bind::Storage(&self.shadows.maps)), ("shadow_atlas", Bind::Sampled(atlas))]
-            }
-        }
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: shadow maps, and what features need.
+    fn light_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+        let mut binds = vec![
+            ("profile_block", Bind::Storage(&self.profiles)),
+            ("environment_block", Bind::Storage(&self.environment)),
+            ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
+            ("shadow_atlas", Bind::Sampled(atlas)),
+        ];
+        binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+        binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
+        binds
     }
 }
 
@@ -80,10 +112,18 @@ pub struct Passes {
     pub shadow_maps: shadow_maps::ShadowMapsPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
+    /// What is seen where no surface is.
+    pub background: background::BackgroundPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
+    /// What the camera does to the picture.
+    pub effects: effects::EffectPasses,
+    /// Mean over frames.
+    pub accumulate: accumulate::AccumulatePass,
+    /// Pixels by luminance.
+    pub exposure_histogram: exposure_histogram::ExposureHistogramPass,
     /// To the display.
     pub tonemap: tonemap::TonemapPass,
 }
@@ -95,7 +135,7 @@ impl Passes {
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         // Independent of each other, and slow where the driver compiles for the first time.
-        let (geometry, (light_lists, (lighting, (resolve, tonemap)))) = rayon::join(
+        let (geometry, (light_lists, (lighting, (resolve, (tonemap, background))))) = rayon::join(
             || {
                 let gbuffer = gbuffer::GbufferPass::new(gpu)?;
                 Ok((gbuffer, blend::BlendPass::new(gpu)?, shadow_maps::ShadowMapsPass::new(gpu)?))
@@ -105,7 +145,10 @@ impl Passes {
                     light_lists::LightListsPass::new(gpu),
                     (
                         lighting::LightingPass::new(gpu),
-                        (resolve::ResolvePass::new(gpu), tonemap::TonemapPass::new(gpu)),
+                        (
+                            resolve::ResolvePass::new(gpu),
+                            (tonemap::TonemapPass::new(gpu), background::BackgroundPass::new(gpu)),
+                        ),
                     ),
                 )
             },
@@ -118,7 +161,11 @@ impl Passes {
             light_lists: light_lists?,
             lighting: lighting?,
             resolve: resolve?,
+            effects: effects::EffectPasses::default(),
+            accumulate: accumulate::AccumulatePass::new(gpu)?,
+            exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
+            background: background?,
         })
     }
 }

@@ -10,7 +10,13 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::{light_tree, mips, shared, traced::SceneTrees, view::View};
+use super::{
+    area_lights, environment, light_tree, mips,
+    profiles::Profiles,
+    shared,
+    traced::{SceneTrees, TreesFor},
+    view::View,
+};
 use crate::{
     gpu::{
         Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
@@ -144,8 +150,16 @@ pub struct GpuScene {
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
     pub light_tree: Vec<light_tree::Node>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
     /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
     pub losses: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles::Profiles`).
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment::bytes`).
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
@@ -153,6 +167,8 @@ pub struct GpuScene {
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     groups: Vec<Group>,
+    /// Shining surfaces of lamps: seen, but nothing else; they cast no shadow.
+    lamp_bodies: Vec<Group>,
 }
 
 /// What throws shadows.
@@ -217,30 +233,71 @@ impl GpuScene {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: bool, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
-        let materials: Vec<scene::Material> =
-            scene.materials.iter().cloned().chain([scene::Material::default()]).collect();
-        let (vertices, indices, groups) = upload_geometry(gpu, &mut uploader, scene, &materials, default_material)?;
+        let bodies = area_lights::lamp_bodies(scene);
+        let materials: Vec<scene::Material> = scene
+            .materials
+            .iter()
+            .cloned()
+            .chain([scene::Material::default()])
+            .chain(bodies.iter().map(|body| body.material.clone()))
+            .collect();
+        let mut parts = scene_parts(scene, default_material);
+        let own_parts = parts.len();
+        parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
+            primitive: &body.surface,
+            places: Arc::new([body.place]),
+            material: default_material + 1 + index,
+        }));
+        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let lamp_bodies = groups.split_off(own_parts);
         let has_tangents = materials_with_tangents(scene);
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
-            .map(|(index, material)| pack_material(material, has_tangents.get(index).copied().unwrap_or(false)))
+            .map(|(index, material)| {
+                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed
+            })
             .collect();
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
         let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
-        let lights = world_lights(scene);
+        let mut profiles = Profiles::default();
+        let lights = world_lights(scene, &mut profiles);
+        let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let limit = gpu.limits().max_storage_buffer_range;
+            if bytes.len() as u64 > u64::from(limit) {
+                return Err(GpuError::TooLarge {
+                    what: name.into(),
+                    asked: format!("{} bytes", bytes.len()),
+                    limit: format!("{limit} bytes"),
+                    device: gpu.info().name.clone(),
+                    remedy: "use a smaller file",
+                });
+            }
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
+        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
+        let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
         let light_tree = tree_over(&lights);
         let (low, high) = scene.bounds().unwrap_or_default();
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let trees = trees.then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let maps = crate::photometry::area::ltc::table();
+        let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
+        uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
         static UPLOADS: AtomicU64 = AtomicU64::new(0);
@@ -253,10 +310,15 @@ impl GpuScene {
             lights,
             light_tree,
             losses,
+            profiles,
+            environment,
+            has_background,
             trees,
+            ltc,
             white,
             bounds,
             groups,
+            lamp_bodies,
         })
     }
 
@@ -265,7 +327,7 @@ impl GpuScene {
     pub fn visible(&self, view: &View) -> Visible {
         let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
         let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for group in &self.groups {
+        for group in self.groups.iter().chain(&self.lamp_bodies) {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -331,6 +393,13 @@ impl GpuScene {
         casters
     }
 
+    /// Whether any light has a surface.
+    #[must_use]
+    pub fn has_area_lights(&self) -> bool {
+        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
+    }
+
     /// The lights relative to the camera, directional ones first.
     #[must_use]
     pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
@@ -390,28 +459,37 @@ fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
 }
 
 /// The strongest light (cd or lx) that shaders are given.
-const STRONGEST: f32 = 1e30;
+pub(super) const STRONGEST: f32 = 1e30;
 
 /// Every light that is shown, as the shader sees it: directional ones first.
 #[must_use]
-pub fn world_lights(scene: &Scene) -> Vec<WorldLight> {
+pub fn world_lights(scene: &Scene, profiles: &mut Profiles) -> Vec<WorldLight> {
     let mut lights: Vec<WorldLight> = Vec::new();
     for placed in scene.walk() {
         let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
-        lights.push(world_light(light, &placed.world));
+        lights.push(world_light(light, &placed.world, profiles));
+    }
+    if scene.emissive_lights {
+        lights.extend(scene::emissive::emissive_lights(scene).patches.iter().map(area_lights::patch_light));
     }
     // Stable: the file's order among equals.
     lights.sort_by_key(|light| !light.directional);
     lights
 }
 
-fn world_light(light: &scene::Light, world: &DMat4) -> WorldLight {
-    let (emitter, source) = (light.emitter(), light.source);
+/// A light's axes in the world by its node: along its width, and along which it shines.
+pub(super) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
     let direction = (-world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
     // A node's scale does not change a light (KHR_lights_punctual), but shear must leave the axes square.
     let across = world.x_axis.truncate();
     let right = (across - direction * across.dot(direction)).normalize_or(direction.any_orthonormal_vector());
-    let candela = source.candela().map_or(0.0, Candela::get);
+    (right, direction)
+}
+
+fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Profiles) -> WorldLight {
+    let (emitter, source) = (light.emitter(), light.source);
+    let (right, direction) = light_axes(world);
+    let candela = light.candela().map_or(0.0, Candela::get);
     let nits = source.nits().map_or(0.0, Nit::get);
     let two = |sides| if sides == Sides::Two { shared::LIGHT_TWO_SIDED } else { 0 };
     let (kind, strength, half_width, half_height) = match emitter {
@@ -453,7 +531,12 @@ fn world_light(light: &scene::Light, world: &DMat4) -> WorldLight {
             half_width: half_width as f32,
             half_height: half_height as f32,
             kind: kind | if light.shadow { shared::LIGHT_SHADOW } else { 0 },
-            profile: shared::NONE,
+            profile: match emitter {
+                Emitter::Point | Emitter::Spot { .. } => {
+                    light.profile.as_ref().map_or(shared::NONE, |profile| profiles.number(profile))
+                }
+                _ => shared::NONE,
+            },
             shadow: shared::NONE,
         },
     }
@@ -464,23 +547,42 @@ const MOST_INSTANCES: usize = 16 << 20;
 
 type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>);
 
-fn upload_geometry(
-    gpu: &Gpu,
-    uploader: &mut Uploader,
-    scene: &Scene,
-    materials: &[scene::Material],
-    default_material: usize,
-) -> GpuResult<Geometry> {
+/// A primitive with all places where it stands.
+struct Part<'a> {
+    primitive: &'a scene::Primitive,
+    places: Arc<[DMat4]>,
+    material: usize,
+}
+
+/// All primitives that a scene shows.
+fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_>> {
     let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
     for placed in scene.walk() {
         if let Some(places) = placed.node.mesh.and_then(|mesh| places.get_mut(mesh)) {
             places.push(placed.world);
         }
     }
-    let shown = || scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty());
-    let vertex_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.positions.len()).sum();
-    let index_count: usize = shown().flat_map(|(mesh, _)| &mesh.primitives).map(|p| p.indices.len()).sum();
-    let instance_count: usize = shown().map(|(mesh, places)| mesh.primitives.len() * places.len()).sum();
+    let mut parts = Vec::new();
+    for (mesh, places) in scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty()) {
+        let shared: Arc<[DMat4]> = places.as_slice().into();
+        parts.extend(mesh.primitives.iter().map(|primitive| Part {
+            primitive,
+            places: Arc::clone(&shared),
+            material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
+        }));
+    }
+    parts
+}
+
+fn upload_geometry(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    parts: &[Part<'_>],
+    materials: &[scene::Material],
+) -> GpuResult<Geometry> {
+    let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
+    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
+    let instance_count: usize = parts.iter().map(|part| part.places.len()).sum();
     for (what, count, limit) in [
         ("the number of vertices", vertex_count, i32::MAX as usize),
         ("the number of indices", index_count, u32::MAX as usize),
@@ -501,31 +603,27 @@ fn upload_geometry(
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let mut groups = Vec::new();
-    for (mesh, places) in shown() {
-        let shared: Arc<[DMat4]> = places.as_slice().into();
-        for primitive in &mesh.primitives {
-            let material = primitive.material.filter(|&m| m < default_material).unwrap_or(default_material);
-            let Some(described) = materials.get(material) else { continue };
-            let (center, radius) = bounding_sphere(&primitive.positions);
-            groups.push(Group {
-                first_index: index_data.len() as u32,
-                index_count: primitive.indices.len() as u32,
-                vertex_offset: vertex_data.len() as i32,
-                material: material as u32,
-                layer: match described.alpha {
-                    AlphaMode::Opaque if texture_slots(described).iter().all(Option::is_none) => Layer::Plain,
-                    AlphaMode::Opaque => Layer::Opaque,
-                    AlphaMode::Mask { .. } => Layer::Mask,
-                    AlphaMode::Blend => Layer::Blend,
-                },
-                double_sided: described.double_sided,
-                center,
-                radius,
-                places: Arc::clone(&shared),
-            });
-            vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
-            index_data.extend_from_slice(&primitive.indices);
-        }
+    for &Part { primitive, ref places, material } in parts {
+        let described = materials.get(material).cloned().unwrap_or_default();
+        let (center, radius) = bounding_sphere(&primitive.positions);
+        groups.push(Group {
+            first_index: index_data.len() as u32,
+            index_count: primitive.indices.len() as u32,
+            vertex_offset: vertex_data.len() as i32,
+            material: material as u32,
+            layer: match described.alpha {
+                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
+                AlphaMode::Opaque => Layer::Opaque,
+                AlphaMode::Mask { .. } => Layer::Mask,
+                AlphaMode::Blend => Layer::Blend,
+            },
+            double_sided: described.double_sided,
+            center,
+            radius,
+            places: Arc::clone(places),
+        });
+        vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
+        index_data.extend_from_slice(&primitive.indices);
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
     uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;

@@ -45,6 +45,15 @@ const MAX_TEXELS: u64 = 64 << 20;
 /// The least size of a cell (texels).
 const LEAST_CELL: u32 = 64;
 
+/// Which maps are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapSettings {
+    /// Texels across a cascade; the faces of other lamps have half of it.
+    pub resolution: u32,
+    /// Suns with a disk get cascades, whose edges are hard; else only parallel light does.
+    pub sized_suns: bool,
+}
+
 /// One map: a part of the atlas with what it shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Map {
@@ -76,16 +85,24 @@ pub struct MapPlan {
 }
 
 /// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the camera, as long as the
-/// atlas has room. `resolution` is the size of a cascade in texels; the faces of other lamps have half of it.
+/// atlas has room.
 #[must_use]
-pub fn plan(lights: &[WorldLight], bounds: (DVec3, DVec3), view: &View, resolution: u32, max_side: u32) -> MapPlan {
+pub fn plan(
+    lights: &[WorldLight],
+    bounds: (DVec3, DVec3),
+    view: &View,
+    settings: MapSettings,
+    max_side: u32,
+) -> MapPlan {
+    let MapSettings { resolution, sized_suns } = settings;
     let near = view.near();
     let mut wanted: Vec<usize> = (0..lights.len())
         .filter(|&light| {
             let light = &lights[light].shader;
             let kind = light.kind & shared::LIGHT_KIND_BITS;
             light.kind & shared::LIGHT_SHADOW != 0
-                && (kind == shared::LIGHT_POINT || kind == shared::LIGHT_DIRECTIONAL)
+                && (kind == shared::LIGHT_POINT
+                    || kind == shared::LIGHT_DIRECTIONAL && (sized_suns || light.half_width == 0.0))
                 && light.intensity.max_element() > 0.0
         })
         .collect();
@@ -442,11 +459,11 @@ impl FrameShadows {
         gpu: &Gpu,
         scene: &GpuScene,
         view: &View,
-        resolution: Option<u32>,
+        settings: Option<MapSettings>,
         lights: &mut [shared::Light],
     ) -> GpuResult<Self> {
-        let plan = resolution.map_or_else(MapPlan::default, |resolution| {
-            plan(&scene.lights, scene.bounds, view, resolution, gpu.limits().max_image_dimension2_d)
+        let plan = settings.map_or_else(MapPlan::default, |settings| {
+            plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
         });
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
@@ -490,6 +507,10 @@ mod tests {
 
     const BOUNDS: (DVec3, DVec3) = (DVec3::new(-50.0, -1.0, -50.0), DVec3::new(50.0, 20.0, 50.0));
 
+    fn maps_of_size(resolution: u32) -> MapSettings {
+        MapSettings { resolution, sized_suns: true }
+    }
+
     fn view(position: DVec3, yaw: f64) -> View {
         let world = DMat4::from_translation(position) * DMat4::from_rotation_y(yaw);
         let projection = Projection::Perspective { vertical_fov: 1.0, aspect: None, near: 0.05, far: None };
@@ -499,7 +520,10 @@ mod tests {
     fn lights(fill: impl FnOnce(&mut SceneBuilder)) -> Vec<WorldLight> {
         let mut builder = SceneBuilder::new("lights");
         fill(&mut builder);
-        builder.build().map(|scene| world_lights(&scene)).unwrap_or_default()
+        builder
+            .build()
+            .map(|scene| world_lights(&scene, &mut crate::passes::profiles::Profiles::default()))
+            .unwrap_or_default()
     }
 
     fn one_sun() -> Vec<WorldLight> {
@@ -521,12 +545,12 @@ mod tests {
         let sun = one_sun();
         let point = DVec3::new(1.7, 0.3, -4.0);
         let first = view(DVec3::new(0.0, 1.6, 0.0), 0.0);
-        let reference = plan(&sun, BOUNDS, &first, 1024, 16_384);
+        let reference = plan(&sun, BOUNDS, &first, maps_of_size(1024), 16_384);
         assert_eq!(reference.maps.len(), CASCADES);
         for step in 1..40 {
             let next =
                 view(DVec3::new(0.0031 * f64::from(step), 1.6, -0.0007 * f64::from(step)), 0.001 * f64::from(step));
-            let moved = plan(&sun, BOUNDS, &next, 1024, 16_384);
+            let moved = plan(&sun, BOUNDS, &next, maps_of_size(1024), 16_384);
             for (before, after) in reference.maps.iter().zip(&moved.maps) {
                 let change = texel(after, point).0 - texel(before, point).0;
                 assert!((change.x - change.x.round()).abs() < 1e-6, "{change}");
@@ -540,7 +564,7 @@ mod tests {
     fn what_the_camera_sees_has_a_cascade() {
         for (position, yaw) in [(DVec3::new(0.0, 1.6, 0.0), 0.4), (DVec3::new(-45.0, 10.0, 30.0), 2.0)] {
             let view = view(position, yaw);
-            let plan = plan(&one_sun(), BOUNDS, &view, 2048, 16_384);
+            let plan = plan(&one_sun(), BOUNDS, &view, maps_of_size(2048), 16_384);
             for i in 0..200 {
                 let (x, y) = (f64::from(i % 20) / 9.5 - 1.0, f64::from(i / 20) / 4.5 - 1.0);
                 for depth in [0.99, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001] {
@@ -565,7 +589,7 @@ mod tests {
             builder.spot_light_lumens("spot", crate::photometry::Lumen(900.0), Vec3::ONE, (0.3, 0.5), pose);
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&lamps, BOUNDS, &view, 1024, 16_384);
+        let plan = plan(&lamps, BOUNDS, &view, maps_of_size(1024), 16_384);
         assert_eq!(plan.maps.len(), 7);
         for (light, world) in lamps.iter().enumerate() {
             let first = plan.first_of_light[light].unwrap_or_default() as usize;
@@ -595,7 +619,7 @@ mod tests {
             }
         });
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
-        let plan = plan(&lamps, BOUNDS, &view, 2048, 8192);
+        let plan = plan(&lamps, BOUNDS, &view, maps_of_size(2048), 8192);
         assert!(plan.first_of_light[0].is_some(), "the sun goes first");
         assert!(plan.first_of_light.iter().any(Option::is_none));
         assert!(u64::from(plan.atlas[0]) * u64::from(plan.atlas[1]) <= MAX_TEXELS && plan.atlas[1] <= 8192);
@@ -613,7 +637,7 @@ mod tests {
     #[test]
     fn nothing_is_planned_where_nothing_throws_shadows() {
         let view = view(DVec3::ZERO, 0.0);
-        let plan = plan(&[], (DVec3::ZERO, DVec3::ZERO), &view, 2048, 8192);
+        let plan = plan(&[], (DVec3::ZERO, DVec3::ZERO), &view, maps_of_size(2048), 8192);
         assert_eq!((plan.maps.len(), plan.atlas), (0, [1, 1]));
     }
 }

@@ -33,6 +33,14 @@ shader_struct! {
         pub shadow_method: u32,
         /// Rays to a light with a surface.
         pub shadow_samples: u32,
+        /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
+        pub history_scale: f32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
     }
 }
 
@@ -192,8 +200,38 @@ shader_struct! {
     }
 }
 
+shader_struct! {
+    /// The head of the environment's buffer (`passes::environment`).
+    pub struct EnvironmentConstants {
+        /// Texels of the map across.
+        pub width: u32,
+        /// And down.
+        pub height: u32,
+        /// 1: rows by the square root of the elevation.
+        pub square_rows: u32,
+        /// 0: there is no environment.
+        pub enabled: u32,
+        /// Sine of the turn about the vertical.
+        pub turn_sin: f32,
+        /// Its cosine.
+        pub turn_cos: f32,
+        /// Texels before the irradiance.
+        pub irradiance_offset: u32,
+        /// Texels before the blurred levels.
+        pub specular_offset: u32,
+        /// Texels before the table of reflectances.
+        pub dfg_offset: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
+    }
+}
+
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,
@@ -203,6 +241,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
     BvhInstance::LAYOUT,
     Instance::LAYOUT,
     Material::LAYOUT,
+    EnvironmentConstants::LAYOUT,
 ];
 
 /// Nothing throws shadows.
@@ -226,6 +265,9 @@ pub const LIGHT_DISK: u32 = 3;
 pub const LIGHT_RECTANGLE: u32 = 4;
 /// A tube with round ends.
 pub const LIGHT_TUBE: u32 = 5;
+/// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along `right`, the other
+/// lies `spot_offset` along `right` and `half_height` along `direction` x `right`.
+pub const LIGHT_TRIANGLE: u32 = 6;
 /// Both faces shine.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.
@@ -241,3 +283,5 @@ pub const MATERIAL_UNLIT: u32 = 2;
 pub const MATERIAL_NORMAL_MAP: u32 = 4;
 /// Both sides are seen.
 pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
+/// A lamp's own surface: it shines, and no light acts on it.
+pub const MATERIAL_LAMP: u32 = 16;

@@ -1,12 +1,34 @@
-//! Exposed light to sRGB bytes by the chosen tone mapper.
+//! Exposed light to sRGB bytes: white balance, tone mapper, sRGB curve, dither.
 
 use std::sync::Arc;
+
+use glam::Mat3;
 
 use crate::{
     camera::ToneMapper,
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
 };
+
+/// How light is brought to the display.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ToDisplay {
+    /// The curve.
+    pub mapper: ToneMapper,
+    /// On exposed linear Rec.709, before the curve (`photometry::color::WhiteBalance::matrix`).
+    pub white_balance: Mat3,
+    /// Noise of one step instead of bands where eight bits are too few.
+    pub dither: bool,
+}
+
+/// `tonemap_block` of the shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Constants {
+    operator: u32,
+    dither: u32,
+    white_balance: [f32; 9],
+}
 
 /// The pipeline.
 pub struct TonemapPass {
@@ -39,13 +61,18 @@ impl TonemapPass {
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
-        mapper: ToneMapper,
+        settings: ToDisplay,
     ) -> ImageHandle {
+        let constants = Constants {
+            operator: number(settings.mapper),
+            dither: u32::from(settings.dither),
+            white_balance: settings.white_balance.to_cols_array(),
+        };
         let out = g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM);
         g.pass("tonemap").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
             let light = cx.image(light);
             cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-            cx.rec.push_graphics(&self.pipeline, &number(mapper));
+            cx.rec.push_graphics(&self.pipeline, &constants);
             cx.rec.draw_fullscreen();
             Ok(())
         });

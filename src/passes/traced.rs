@@ -1,21 +1,46 @@
 //! What traced shadows need on the device: the trees over the scene, their upper level for each frame's camera, and the
 //! pipelines that walk them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::GpuScene;
+use super::{GpuScene, scene_data::WorldLight, shared};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
-    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, upload::Uploader},
+    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
     scene::Scene,
 };
+
+/// Which lights find their shadows by rays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreesFor {
+    /// None does.
+    None,
+    /// Those with a size.
+    Sized,
+    /// All do.
+    All,
+}
+
+impl TreesFor {
+    /// Whether these lights need trees.
+    #[must_use]
+    pub fn wanted(self, lights: &[WorldLight]) -> bool {
+        let sized = |light: &WorldLight| {
+            let kind = light.shader.kind & shared::LIGHT_KIND_BITS;
+            let pointlike = kind == shared::LIGHT_POINT || light.directional && light.shader.half_width == 0.0;
+            light.shader.kind & shared::LIGHT_SHADOW != 0 && !pointlike
+        };
+        self == Self::All || self == Self::Sized && lights.iter().any(sized)
+    }
+}
 
 /// The trees over all that casts shadows.
 pub struct SceneTrees {
     bvh: SceneBvh,
     buffers: [(&'static str, Arc<Buffer>); 4],
+    masked: bool,
 }
 
 impl SceneTrees {
@@ -38,8 +63,9 @@ impl SceneTrees {
             ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
         ];
         // The host keeps what places need, not what the device has.
+        let masked = !bvh.masks.is_empty();
         bvh.forget_triangles();
-        Ok(Self { bvh, buffers })
+        Ok(Self { bvh, buffers, masked })
     }
 }
 
@@ -76,8 +102,14 @@ impl FrameTrees {
             scene: trees.buffers.clone(),
             top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
             instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
-            masked: !trees.bvh.masks.is_empty(),
+            masked: trees.masked,
         }))
+    }
+
+    /// Whether any of it has alpha masks.
+    #[must_use]
+    pub const fn masked(&self) -> bool {
+        self.masked
     }
 
     /// What a pipeline that traces binds. A shader without masks has no names for them.
@@ -88,52 +120,6 @@ impl FrameTrees {
         binds.push(("bvh_top_block", Bind::Storage(&self.top)));
         binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
         binds
-    }
-}
-
-/// Makes a pipeline from its name and its fragment shader's.
-type Make = Box<dyn Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
-
-/// A pipeline without rays, one with rays, and one whose rays know alpha masks. The latter two are made when they are
-/// first asked for: most sessions never do.
-pub struct TracedVariants {
-    gpu: Gpu,
-    plain: Arc<GraphicsPipeline>,
-    traced: [(&'static str, OnceLock<Arc<GraphicsPipeline>>); 2],
-    make: Make,
-}
-
-impl TracedVariants {
-    /// `fragments`: without rays, with rays, with rays and masks.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn new(
-        gpu: &Gpu,
-        fragments: [&'static str; 3],
-        make: impl Fn(&Gpu, &str, &str) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
-    ) -> GpuResult<Self> {
-        let [plain, rays, masks] = fragments;
-        Ok(Self {
-            gpu: gpu.clone(),
-            plain: make(gpu, plain, plain)?,
-            traced: [(rays, OnceLock::new()), (masks, OnceLock::new())],
-            make: Box::new(make),
-        })
-    }
-
-    /// The one for a frame.
-    ///
-    /// # Errors
-    /// A pipeline that the driver refuses.
-    pub fn get(&self, trees: Option<&FrameTrees>) -> GpuResult<Arc<GraphicsPipeline>> {
-        let Some(trees) = trees else { return Ok(Arc::clone(&self.plain)) };
-        let (fragment, slot) = &self.traced[usize::from(trees.masked)];
-        if let Some(made) = slot.get() {
-            return Ok(Arc::clone(made));
-        }
-        let made = (self.make)(&self.gpu, fragment, fragment)?;
-        Ok(Arc::clone(slot.get_or_init(|| made)))
     }
 }
 

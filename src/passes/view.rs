@@ -13,6 +13,8 @@ pub struct View {
     pub view_projection: Mat4,
     /// Clip space to camera-relative world.
     pub inverse: Mat4,
+    /// Camera axes (right, up, back) to world axes.
+    pub rotation: DMat3,
     /// Unit vector along the line of sight.
     pub forward: Vec3,
     /// The projection is parallel.
@@ -40,11 +42,21 @@ impl View {
             position,
             view_projection,
             inverse: view.transpose() * inverse_clip_matrix(projection, aspect),
+            rotation,
             forward: (-rotation.z_axis).as_vec3(),
             parallel: matches!(projection, Projection::Orthographic { .. }),
             width,
             height,
         }
+    }
+
+    /// To the clip space of the camera after it has moved: from world axes relative to where it is now. `pose` is where
+    /// it goes, in its own axes.
+    #[must_use]
+    pub fn moved(&self, pose: DMat4) -> Mat4 {
+        let rotation = DMat4::from_mat3(self.rotation);
+        let back = rotation * pose.inverse() * rotation.transpose();
+        (self.view_projection.as_dmat4() * back).as_mat4()
     }
 
     /// Distance (m) of the near plane along the line of sight.
@@ -186,6 +198,18 @@ mod tests {
                 assert!(error < 1e-4 * p.length(), "{projection:?} {local}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn a_camera_that_moved_sees_what_a_camera_there_sees() {
+        let world = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3), DVec3::new(5.0, 1.0, -2.0));
+        let pose = DMat4::from_rotation_translation(DQuat::from_rotation_x(0.2), DVec3::new(0.1, -0.2, 0.4));
+        let (now, then) =
+            (View::new(world, &perspective(None), 200, 100), View::new(world * pose, &perspective(None), 200, 100));
+        let p = DVec3::new(6.0, 0.5, -9.0);
+        let got = now.moved(pose) * (p - now.position).as_vec3().extend(1.0);
+        let want = then.view_projection * (p - then.position).as_vec3().extend(1.0);
+        assert!((got - want).length() < 1e-5 * want.length(), "{got} {want}");
     }
 
     #[test]

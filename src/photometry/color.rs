@@ -245,6 +245,21 @@ pub fn planckian_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, C
     Chromaticity::from_uv(on_locus.to_uv() + locus_normal(temperature.0)? * duv).checked()
 }
 
+/// Chromaticity of a phase of daylight with a tint, the offset `duv` along the same normal as `planckian_tinted`'s.
+///
+/// # Errors
+/// A temperature outside of `DAYLIGHT_LIMITS`, or a tint outside of `DUV_LIMIT`, or not numbers.
+pub fn daylight_tinted(temperature: Kelvin, duv: f64) -> Result<Chromaticity, ColorError> {
+    if !(-DUV_LIMIT..=DUV_LIMIT).contains(&duv) {
+        return Err(ColorError::Duv(duv));
+    }
+    let on_locus = daylight(temperature)?;
+    if duv == 0.0 {
+        return Ok(on_locus);
+    }
+    Chromaticity::from_uv(on_locus.to_uv() + locus_normal(temperature.0)? * duv).checked()
+}
+
 /// Correlated colour temperature and Duv of a chromaticity, by the nearest point of the locus in CIE 1960 uv.
 ///
 /// CIE 15:2004, section 9.5. Searched from 1000 to 100 000 K.

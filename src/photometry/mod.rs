@@ -1,7 +1,11 @@
 //! Photometry: units of light, their conversions, colour temperature. Pure: no GPU, no I/O.
+pub mod area;
+pub mod astronomy;
 pub mod color;
+pub mod environment;
 pub mod ies;
 pub mod lights;
+pub mod sky;
 pub mod units;
 
 pub use color::{Adaptation, Chromaticity, ColorError, WhiteBalance};

@@ -290,17 +290,25 @@ fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
     let emitter = source.emitter();
     text.line(1, format!("{name}: {}, {shown}{}", shape(emitter), if light.shadow { "" } else { ", without shadow" }));
     text.line(2, format!("{} as its author wrote it", source.authored()));
-    if let Some(candela) = source.candela() {
+    if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
             Emitter::Point | Emitter::Sphere { .. } => "in every direction",
             Emitter::Tube { .. } => "across",
             _ => "on the axis",
         };
-        text.line(2, format!("{} cd {place}, {} lx at 1 m there", digits(cd), digits(source.lux(1.0).get() * weight)));
-        let lumens = source.lumens().map_or(0.0, |lumens| lumens.get()) * weight;
+        let place = if light.profile.is_some() { "at most" } else { place };
+        text.line(
+            2,
+            format!(
+                "{} cd {place}, {} lx at 1 m there",
+                digits(cd),
+                digits(if light.profile.is_some() { cd } else { source.lux(1.0).get() * weight })
+            ),
+        );
+        let lumens = light.lumens().map_or(0.0, |lumens| lumens.get()) * weight;
         text.line(2, format!("{} lm in all", digits(lumens)));
-        if let Emitter::Spot { cone, flux } = emitter {
+        if let (Emitter::Spot { cone, flux }, None) = (emitter, &light.profile) {
             for (convention, angle) in [
                 (SpotFlux::Exact, cone.flux_per_candela().get()),
                 (SpotFlux::PhiOverPi, PI),

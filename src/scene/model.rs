@@ -9,8 +9,10 @@ use std::{path::PathBuf, sync::Arc};
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
 use crate::photometry::{
+    Candela, Lumen, Steradian,
+    environment::RadianceMap,
     ies::IesProfile,
-    lights::{Emitter, PhysicalLight},
+    lights::{Emitter, LightStrength, PhysicalLight},
 };
 
 /// A whole scene.
@@ -36,6 +38,10 @@ pub struct Scene {
     pub lights: Vec<Light>,
     /// Cameras that nodes refer to.
     pub cameras: Vec<Camera>,
+    /// Light from all around; none is black.
+    pub environment: Option<Environment>,
+    /// Surfaces that glow light others (`scene.emissive_lights` of the look).
+    pub emissive_lights: bool,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -272,13 +278,15 @@ pub struct Light {
     pub profile: Option<Arc<IesProfile>>,
     /// Whether what stands in its way casts shadows.
     pub shadow: bool,
+    /// Whether its surface is seen, where it has one.
+    pub visible: bool,
 }
 
 impl Light {
     /// A white light without a range that casts shadows.
     #[must_use]
     pub fn new(name: &str, source: PhysicalLight) -> Self {
-        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true }
+        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true, visible: true }
     }
 
     /// What shines.
@@ -293,11 +301,69 @@ impl Light {
         matches!(self.emitter(), Emitter::Sun { .. })
     }
 
+    /// Its greatest intensity from far away, before the colour; none for the sun. Under a measured distribution, lumens are
+    /// those of distribution and cone together.
+    #[must_use]
+    pub fn candela(&self) -> Option<Candela> {
+        match (&self.profile, self.source.authored()) {
+            (Some(profile), LightStrength::Lumens(lumens)) => {
+                let angle = self.profile_flux(profile).get();
+                Some(if angle > 0.0 { Candela(lumens.get() / angle) } else { Candela(0.0) })
+            }
+            _ => self.source.candela(),
+        }
+    }
+
+    /// All the light it gives, before the colour; none for the sun.
+    #[must_use]
+    pub fn lumens(&self) -> Option<Lumen> {
+        match &self.profile {
+            Some(profile) => Some(Lumen(self.candela()?.get() * self.profile_flux(profile).get())),
+            None => self.source.lumens(),
+        }
+    }
+
+    /// Flux over the greatest intensity, of a measured distribution within this light's cone: exact without a cone, else by
+    /// midpoints, 0.01 % or so.
+    fn profile_flux(&self, profile: &IesProfile) -> Steradian {
+        let peak = profile.peak().get();
+        if peak <= 0.0 {
+            return Steradian(0.0);
+        }
+        let Emitter::Spot { cone, .. } = self.emitter() else {
+            return Steradian(profile.lumens().get() / peak);
+        };
+        let (rows, columns) = (1024, 180);
+        let mut sum = 0.0;
+        for row in 0..rows {
+            // Equal steps of angle up to the cone's edge.
+            let theta = (f64::from(row) + 0.5) / f64::from(rows) * cone.outer();
+            let (sin, cos) = theta.sin_cos();
+            let edge = cone.falloff(cos) * sin * cone.outer() / f64::from(rows);
+            for column in 0..columns {
+                let (s, c) = (std::f64::consts::TAU * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+                sum += edge * profile.candela_towards(DVec3::new(sin * c, sin * s, -cos)).get();
+            }
+        }
+        Steradian(sum * std::f64::consts::TAU / f64::from(columns) / peak)
+    }
+
     /// The luminance of its colour: what the strength is multiplied with.
     #[must_use]
     pub fn color_luminance(&self) -> f64 {
         crate::photometry::color::luminance(self.color.as_dvec3())
     }
+}
+
+/// Light from all around.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Luminance by direction.
+    pub map: Arc<RadianceMap>,
+    /// How far the map is turned about the vertical (rad), clockwise seen from above: what is north moves east.
+    pub rotation: f64,
+    /// Where it comes from, for people.
+    pub origin: String,
 }
 
 /// A camera as the file gives it; the exposure is not part of glTF.

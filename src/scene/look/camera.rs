@@ -1,7 +1,10 @@
 //! `camera.*`: which camera, and its dials.
 
-use super::{LookError, Reader};
-use crate::{camera::Exposure, photometry::Ev100};
+use super::{LookError, Reader, RigLook, effects::exposure_stop};
+use crate::{
+    camera::{Dials, Exposure},
+    photometry::Ev100,
+};
 
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -28,6 +31,8 @@ pub struct CameraLook {
     pub ev100: Option<f64>,
     /// `exposure.compensation` in stops, brighter above 0.
     pub compensation: Option<f64>,
+    /// Sensor, lens and motion.
+    pub rig: RigLook,
 }
 
 impl CameraLook {
@@ -40,7 +45,7 @@ impl CameraLook {
             "camera.lens.f_stop" => self.f_stop = Some(read.positive()?),
             "camera.exposure.ev100" => self.ev100 = Some(read.number()?),
             "camera.exposure.compensation" => self.compensation = Some(read.number()?),
-            _ => return Ok(false),
+            _ => return self.rig.set(read),
         }
         Ok(true)
     }
@@ -48,11 +53,21 @@ impl CameraLook {
     /// Whether the look sets the exposure, by dials or by value.
     #[must_use]
     pub fn has_dials(&self) -> bool {
-        self.ev100.or(self.f_stop).or(self.shutter).or(self.iso).is_some()
+        self.ev100.or(self.f_stop).or(self.rig.t_stop).or(self.shutter).or(self.iso).is_some()
+    }
+
+    /// The dials. One that is not named stands at f/8, 1/125 s, ISO 100; a T-number takes the f-number's place.
+    #[must_use]
+    pub fn dials(&self) -> Dials {
+        Dials {
+            f_stop: exposure_stop(self.f_stop, self.rig.t_stop),
+            shutter_s: self.shutter.unwrap_or(1.0 / 125.0),
+            iso: self.iso.unwrap_or(100.0),
+        }
     }
 
     /// The exposure that the dials or the exposure value give; none where the look names neither, so that the scene is
-    /// metered. A dial that is not named stands at f/8, 1/125 s, ISO 100.
+    /// metered.
     ///
     /// # Errors
     /// Dials beyond what can be represented.
@@ -60,11 +75,7 @@ impl CameraLook {
         let exposure = if let Some(ev) = self.ev100 {
             Exposure::from_ev100(Ev100(ev))?
         } else if self.has_dials() {
-            Exposure::from_dials(
-                self.f_stop.unwrap_or(8.0),
-                self.shutter.unwrap_or(1.0 / 125.0),
-                self.iso.unwrap_or(100.0),
-            )?
+            self.dials().exposure()?
         } else {
             return Ok(None);
         };

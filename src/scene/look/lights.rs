@@ -1,13 +1,18 @@
 //! `lights.NAME.*`: what a lamp's data sheet says and glTF cannot.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use glam::Vec3;
 
 use super::{LookError, Reader, nearest, unknown};
 use crate::{
     photometry::{
-        Candela, Ev100, Lux, Nit,
+        Candela, Ev100, IesProfile, Kelvin, Lux, Nit, color, ies,
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
@@ -18,11 +23,16 @@ use crate::{
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
     ("lights.*.shadow", "true or false: what stands in its way casts shadows"),
+    ("lights.*.visible", "true or false: its shining surface is seen (sphere, disk, rectangle, tube)"),
     ("lights.*.lumens", "luminous flux of 0 or more (all but suns)"),
     ("lights.*.candela", "luminous intensity of 0 or more, in the strongest direction (all but suns)"),
     ("lights.*.lux", "illuminance of 0 or more (suns)"),
     ("lights.*.nits", "luminance of 0 or more (shapes and suns with a size)"),
     ("lights.*.ev100", "luminance as an exposure value from -64 to 64 (shapes and suns with a size)"),
+    ("lights.*.kelvin", "colour temperature from 500 to 1000000 (daylight: 4000 to 25000); the strength stays"),
+    ("lights.*.locus", "planck (a black body, the default) or daylight (CIE D): whose colour the kelvins are"),
+    ("lights.*.tint", "Duv from -0.05 (magenta) to 0.05 (green), beside kelvin"),
+    ("lights.*.ies", "a photometric file beside the look file: what the lamp gives in each direction (point, spot)"),
     ("lights.*.shape", "point, spot, sphere, disk, rectangle, tube or sun"),
     ("lights.*.radius", "metres above 0 (sphere, disk, tube)"),
     ("lights.*.width", "metres above 0, along the node's X (rectangle)"),
@@ -42,8 +52,18 @@ pub struct LightLook {
     pub enabled: Option<bool>,
     /// `shadow`.
     pub shadow: Option<bool>,
+    /// `visible`.
+    pub visible: Option<bool>,
     /// `lumens`, `candela`, `lux`, `nits` or `ev100`: the last one set counts.
     pub strength: Option<LightStrength>,
+    /// `kelvin`.
+    pub kelvin: Option<f64>,
+    /// `locus`: true for daylight.
+    pub daylight: Option<bool>,
+    /// `tint` (Duv).
+    pub tint: Option<f64>,
+    /// `ies`.
+    pub ies: Option<PathBuf>,
     /// `shape`.
     pub shape: Option<Shape>,
     /// `radius` (m).
@@ -127,11 +147,16 @@ impl LightLook {
         match property {
             "enabled" => self.enabled = Some(read.boolean()?),
             "shadow" => self.shadow = Some(read.boolean()?),
+            "visible" => self.visible = Some(read.boolean()?),
             "lumens" => self.strength = Some(LightStrength::Lumens(Lumen(read.not_negative()?))),
             "candela" => self.strength = Some(LightStrength::Candela(Candela(read.not_negative()?))),
             "lux" => self.strength = Some(LightStrength::Lux(Lux(read.not_negative()?))),
             "nits" => self.strength = Some(LightStrength::Nits(Nit(read.not_negative()?))),
             "ev100" => self.strength = Some(LightStrength::Ev(Ev100(read.within(-64.0, 64.0)?))),
+            "kelvin" => self.kelvin = Some(read.within(color::KELVIN_LIMITS[0], color::KELVIN_LIMITS[1])?),
+            "locus" => self.daylight = Some(choose(&["planck", "daylight"])? == 1),
+            "tint" => self.tint = Some(read.within(-color::DUV_LIMIT, color::DUV_LIMIT)?),
+            "ies" => self.ies = Some(read.file()?),
             "shape" => {
                 let index = choose(&Shape::ALL.map(|(name, _)| name))?;
                 self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
@@ -218,20 +243,79 @@ impl LightLook {
         })
     }
 
+    /// The colour that kelvin, locus and tint ask for, at luminance 1.
+    fn color(&self, name: &str) -> Result<Option<Vec3>, LookError> {
+        let oops = |property: &str, value: f64, expected: String| LookError::BadValue {
+            path: format!("lights.{name}.{property}"),
+            value: value.to_string(),
+            expected,
+        };
+        let Some(kelvin) = self.kelvin else {
+            return match self.tint {
+                Some(tint) => Err(oops("tint", tint, format!("it needs lights.{name}.kelvin too"))),
+                None => Ok(None),
+            };
+        };
+        let tint = self.tint.unwrap_or(0.0);
+        let chromaticity = if self.daylight == Some(true) {
+            color::daylight_tinted(Kelvin(kelvin), tint)
+        } else {
+            color::planckian_tinted(Kelvin(kelvin), tint)
+        };
+        let rgb =
+            chromaticity.and_then(color::light_color).map_err(|error| oops("kelvin", kelvin, error.to_string()))?;
+        Ok(Some(rgb.as_vec3()))
+    }
+
     /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
     /// a tinted lamp still gives what was asked for.
     fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
         let emitter = self.emitter(name, light.emitter())?;
-        let strength = self.strength.unwrap_or_else(|| light.source.authored());
+        if let Some(file) = &self.ies {
+            if !matches!(emitter, Emitter::Point | Emitter::Spot { .. }) {
+                return Err(LookError::BadValue {
+                    path: format!("lights.{name}.ies"),
+                    value: file.display().to_string(),
+                    expected: "only point and spot lights take a photometric file; set shape to point".into(),
+                });
+            }
+            light.profile = Some(Arc::new(read_profile(name, file)?));
+        }
+        // A photometric file is absolute: it states the candela unless the look does.
+        let by_file = self.ies.as_ref().and(light.profile.as_ref()).map(|p| LightStrength::Candela(p.peak()));
+        let wanted = self.strength.or(by_file);
+        let strength = wanted.unwrap_or_else(|| light.source.authored());
+        if let Some(color) = self.color(name)? {
+            light.color = color * light.color_luminance() as f32;
+        }
         light.source =
             PhysicalLight::new(emitter, strength).map_err(|error| LookError::Light { name: name.into(), error })?;
-        if self.strength.is_some() {
+        if wanted.is_some() {
             let luminance = light.color_luminance();
             light.color = if luminance > 1e-6 { light.color / luminance as f32 } else { Vec3::ONE };
         }
         light.shadow = self.shadow.unwrap_or(light.shadow);
+        light.visible = self.visible.unwrap_or(light.visible);
         Ok(())
     }
+}
+
+/// Reads a photometric file; `name` is the light's, for messages.
+///
+/// # Errors
+/// A file that cannot be read or is not well formed.
+pub fn read_profile(name: &str, file: &Path) -> Result<IesProfile, LookError> {
+    let oops = |detail: String| LookError::Input {
+        property: format!("lights.{name}.ies"),
+        file: file.display().to_string(),
+        detail,
+    };
+    let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path")))?.len();
+    if length > ies::MAX_BYTES as u64 {
+        return Err(oops(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
+    }
+    let bytes = fs::read(file).map_err(|error| oops(error.to_string()))?;
+    IesProfile::parse(&bytes).map_err(|error| oops(error.to_string()))
 }
 
 /// Applies the overrides to a scene.
@@ -323,6 +407,76 @@ mod tests {
     }
 
     #[test]
+    fn kelvins_change_the_colour_and_not_the_strength() {
+        let plain = changed(&["lights.Key.shadow=true"]).unwrap();
+        let warm = changed(&["lights.Key.kelvin=2700"]).unwrap();
+        assert!((warm.color_luminance() / plain.color_luminance() - 1.0).abs() < 1e-4, "the luminance is kept");
+        // formulas, section 4: 2700 K.
+        let unit = warm.color / warm.color_luminance() as f32;
+        assert!((unit - Vec3::new(1.9348, 0.8036, 0.1918)).abs().max_element() < 2e-3, "{unit}");
+        let lumens = changed(&["lights.Key.kelvin=2700", "lights.Key.lumens=800"]).unwrap();
+        assert!((lumens.color_luminance() - 1.0).abs() < 1e-4);
+        let day = changed(&["lights.Key.kelvin=6504", "lights.Key.locus=daylight"]).unwrap();
+        let white = day.color / day.color_luminance() as f32;
+        assert!((white - Vec3::ONE).abs().max_element() < 2e-3, "D65 is white: {white}");
+        let green = changed(&["lights.Key.kelvin=4000", "lights.Key.tint=0.01"]).unwrap();
+        let grey = changed(&["lights.Key.kelvin=4000"]).unwrap();
+        assert!(green.color.y / green.color.x > grey.color.y / grey.color.x);
+    }
+
+    const IES: &str = "IESNA:LM-63-2002\nTILT=NONE\n1 -1 2 3 1 1 2 0 0 0\n1 1 100\n0 45 90\n0\n400 200 0\n";
+
+    #[test]
+    fn a_measured_lamp_is_absolute_until_it_is_told_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lamp.ies"), IES).unwrap();
+        let ies = format!("lights.Key.ies={}", dir.path().join("lamp.ies").display());
+        let lamp = changed(&[&ies]).unwrap();
+        let profile = lamp.profile.clone().unwrap();
+        // The factor 2 of the file.
+        assert_eq!(lamp.candela(), Some(Candela(800.0)));
+        assert!((lamp.lumens().unwrap().get() / profile.lumens().get() - 1.0).abs() < 1e-12);
+        assert!((lamp.color_luminance() - 1.0).abs() < 1e-6);
+        let lumens = changed(&[&ies, "lights.Key.lumens=1000"]).unwrap();
+        let peak = 1000.0 / profile.lumens().get() * 800.0;
+        assert!((lumens.candela().unwrap().get() / peak - 1.0).abs() < 1e-9);
+        let candela = changed(&[&ies, "lights.Key.candela=50"]).unwrap();
+        assert_eq!(candela.candela(), Some(Candela(50.0)));
+        // A cone cuts light off; lumens that were written stay.
+        let cone = ["lights.Key.shape=spot", "lights.Key.outer_half_angle=30", "lights.Key.inner_half_angle=30"];
+        let spot = changed(&[&ies, cone[0], cone[1], cone[2]]).unwrap();
+        assert_eq!(spot.candela(), Some(Candela(800.0)));
+        let inside = crate::photometry::lights::flux_per_candela_of(
+            |t| if t < 30f64.to_radians() { profile.candela(t.to_degrees(), 0.0).get() } else { 0.0 },
+            180_000,
+        );
+        assert!((spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4, "{:?} {inside:?}", spot.lumens());
+        let spot = changed(&[&ies, cone[0], cone[1], cone[2], "lights.Key.lumens=1000"]).unwrap();
+        assert!((spot.lumens().unwrap().get() - 1000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_profile_is_found_beside_the_look_file() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lamp.ies"), IES).unwrap();
+        fs::write(dir.path().join("bad.ies"), IES.replace("400", "four")).unwrap();
+        let look = |name: &str| {
+            let file = dir.path().join("a.look.toml");
+            fs::write(&file, format!("[lights.Key]\nies = \"{name}\"\n")).unwrap();
+            let mut look = Look::default();
+            look.read(&file)?;
+            let mut builder = SceneBuilder::new("one lamp");
+            builder.point_light_candela("Key", Candela(1.0), Vec3::ONE, DVec3::Y);
+            look.apply(&mut builder.build().unwrap())
+        };
+        look("lamp.ies").unwrap();
+        let error = look("bad.ies").unwrap_err().to_string();
+        assert!(error.contains("bad.ies") && error.contains("line 7"), "{error}");
+        let error = look("none.ies").unwrap_err().to_string();
+        assert!(error.contains("none.ies") && error.contains("check the path"), "{error}");
+    }
+
+    #[test]
     fn what_cannot_be_is_refused_with_a_remedy() {
         for (settings, wanted) in [
             (&["lights.Key.lux=5"][..], "use lumens or candela"),
@@ -335,6 +489,12 @@ mod tests {
             (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=20", "lights.Key.inner_half_angle=30"], "cone"),
             (&["lights.Key.shape=sphere", "lights.Key.radius=1e300"], "radius"),
             (&["lights.Kez.lumens=1"], "lights.Key"),
+            (&["lights.Key.kelvin=NaN"], "it takes colour temperature"),
+            (&["lights.Key.kelvin=-3000"], "it takes colour temperature"),
+            (&["lights.Key.kelvin=0"], "it takes colour temperature"),
+            (&["lights.Key.tint=0.01"], "lights.Key.kelvin"),
+            (&["lights.Key.kelvin=3000", "lights.Key.locus=daylight"], "4000"),
+            (&["lights.Sky.ies=a.ies"], "point and spot"),
         ] {
             let error = changed(settings).unwrap_err().to_string();
             assert!(error.contains(wanted), "{settings:?}: {error}");

@@ -2,19 +2,34 @@
 //! through the same tables, so that each property has one name and one check. One file a section.
 
 mod camera;
+mod effects;
+mod environment;
 mod lights;
+pub mod metering;
 mod passes;
+mod rig;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 pub use camera::CameraLook;
-pub use lights::LightLook;
+pub use effects::EffectsLook;
+pub use environment::{BodyLook, EnvironmentLook};
+pub use lights::{LightLook, read_profile};
+pub use metering::MeteringLook;
 pub use passes::{PassesLook, ShadowMethod};
+pub use rig::{Curtain, RigLook};
 
 use super::Scene;
 use crate::{
-    camera::{Exposure, ExposureError},
-    photometry::lights::{LightError, STRENGTH_LIMIT},
+    camera::{Exposure, ExposureError, LensError},
+    photometry::{
+        color::ColorError,
+        lights::{LightError, STRENGTH_LIMIT},
+    },
 };
 
 /// The largest look file that is read (bytes).
@@ -25,11 +40,19 @@ const MAX_FILE: u64 = 16 << 20;
 pub struct Look {
     /// `camera.*`.
     pub camera: CameraLook,
+    /// `environment.*`.
+    pub environment: EnvironmentLook,
+    /// `effects.*`.
+    pub effects: EffectsLook,
+    /// `camera.metering.*`, automatics and `camera.white_balance.*`.
+    pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
+    pub emissive_lights: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -71,17 +94,50 @@ pub enum LookError {
         /// Why.
         error: LightError,
     },
+    /// A file that a property names cannot be used.
+    #[error("{property}: {file}: {detail}")]
+    Input {
+        /// The property.
+        property: String,
+        /// The file.
+        file: String,
+        /// Why, with the line where there is one.
+        detail: String,
+    },
+    /// No white balance can be had.
+    #[error("{property}: {error}")]
+    WhiteBalance {
+        /// Which property asks for it.
+        property: &'static str,
+        /// Why.
+        error: ColorError,
+    },
     /// The dials give no exposure.
     #[error("camera: {0}")]
     Exposure(#[from] ExposureError),
+    /// Sensor, lens and focus form no picture.
+    #[error("camera.lens: {0}")]
+    Lens(#[from] LensError),
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 1] = [("scene.default_light", "true or false: add a sun from behind the camera")];
+const PROPERTIES: [(&str, &str); 2] = [
+    ("scene.default_light", "true or false: add a sun from behind the camera"),
+    ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+];
 
 /// Every property with what it takes; `*` stands for a light's name.
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PROPERTIES.iter().chain(camera::PROPERTIES).chain(passes::PROPERTIES).chain(lights::PROPERTIES).copied()
+    PROPERTIES
+        .iter()
+        .chain(camera::PROPERTIES)
+        .chain(rig::PROPERTIES)
+        .chain(effects::PROPERTIES)
+        .chain(metering::PROPERTIES)
+        .chain(passes::PROPERTIES)
+        .chain(lights::PROPERTIES)
+        .chain(environment::PROPERTIES)
+        .copied()
 }
 
 impl Look {
@@ -111,8 +167,9 @@ impl Look {
         })?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set(&path, &value).map_err(|error| oops(error.to_string()))?;
+            self.set_in(folder, &path, &value).map_err(|error| oops(error.to_string()))?;
         }
         Ok(())
     }
@@ -130,20 +187,31 @@ impl Look {
         self.set(path.trim(), value.trim())
     }
 
-    /// Sets one property.
+    /// Sets one property; files are named relative to the working directory.
     ///
     /// # Errors
     /// An unknown property or a wrong value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), LookError> {
+        self.set_in(Path::new(""), path, value)
+    }
+
+    /// Sets one property; files are named relative to a folder.
+    fn set_in(&mut self, folder: &Path, path: &str, value: &str) -> Result<(), LookError> {
         let bare = value.trim_matches('"');
-        let read = Reader { path, value: bare };
+        let read = Reader { path, value: bare, folder };
         if path == "scene.default_light" {
             self.default_light = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.emissive_lights" {
+            self.emissive_lights = Some(read.boolean()?);
+            return Ok(());
+        }
         let set = match path.split('.').next() {
-            Some("camera") => self.camera.set(&read)?,
+            Some("effects") => self.effects.set(&read)?,
+            Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
+            Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             _ => false,
         };
@@ -158,11 +226,14 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of lights to a scene.
+    /// Applies the overrides of environment and lights to a scene, and what concerns the scene as a whole. `lights.sun` and
+    /// `lights.moon` are those of the sky.
     ///
     /// # Errors
-    /// A name that no light has; a unit that does not fit the kind of light.
+    /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -173,6 +244,8 @@ pub(in crate::scene::look) struct Reader<'a> {
     pub path: &'a str,
     /// As written, without quotes.
     pub value: &'a str,
+    /// Where files are looked for.
+    pub folder: &'a Path,
 }
 
 impl Reader<'_> {
@@ -214,6 +287,36 @@ impl Reader<'_> {
     /// Within bounds, both included.
     pub fn within(&self, least: f64, most: f64) -> Result<f64, LookError> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
+    }
+
+    /// A file that is named relative to where the look stands.
+    pub fn file(&self) -> Result<PathBuf, LookError> {
+        if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
+    }
+
+    /// Millimetres within bounds, with or without the unit, as metres.
+    pub fn millimetres(&self, least: f64, most: f64) -> Result<f64, LookError> {
+        let value = self.value.strip_suffix("mm").unwrap_or(self.value).trim();
+        Ok(Reader { value, ..*self }.within(least, most).map_err(|_| self.wrong())? * 1e-3)
+    }
+
+    /// Metres above 0, with or without the unit, or infinity.
+    pub fn distance(&self) -> Result<f64, LookError> {
+        if matches!(self.value, "infinity" | "inf") {
+            return Ok(f64::INFINITY);
+        }
+        let value = self.value.strip_suffix('m').unwrap_or(self.value).trim();
+        Reader { value, ..*self }.positive().map_err(|_| self.wrong())
+    }
+
+    /// Three numbers, separated by spaces or commas.
+    pub fn vector(&self) -> Result<glam::DVec3, LookError> {
+        let parts = self.value.split([' ', ',']).filter(|part| !part.is_empty());
+        let numbers: Option<Vec<f64>> = parts.map(|part| part.parse().ok().filter(|v: &f64| v.is_finite())).collect();
+        match numbers.as_deref() {
+            Some(&[x, y, z]) => Ok(glam::DVec3::new(x, y, z)),
+            _ => Err(self.wrong()),
+        }
     }
 
     /// A whole number within bounds, both included.
@@ -271,14 +374,22 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, out),
-            toml::Value::String(text) => out.push((path, text.clone())),
-            toml::Value::Integer(number) => out.push((path, number.to_string())),
-            toml::Value::Float(number) => out.push((path, number.to_string())),
-            toml::Value::Boolean(on) => out.push((path, on.to_string())),
-            // No property takes a date or a list; `set` refuses the text and says what the property takes.
-            toml::Value::Datetime(date) => out.push((path, date.to_string())),
-            toml::Value::Array(_) => out.push((path, "a list".into())),
+            // As `--set` has it: 100,6400.
+            toml::Value::Array(list) => out.push((path, list.iter().map(plain).collect::<Vec<_>>().join(","))),
+            other => out.push((path, plain(other))),
         }
+    }
+}
+
+/// A single value as text; `set` refuses what a property does not take, such as a date or a list in a list.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(on) => on.to_string(),
+        toml::Value::Datetime(date) => date.to_string(),
+        toml::Value::Array(_) | toml::Value::Table(_) => "a list".into(),
     }
 }
 

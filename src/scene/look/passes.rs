@@ -6,8 +6,9 @@ use crate::camera::ToneMapper;
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
+    ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
     ("passes.shadows.enabled", "true or false"),
-    ("passes.shadows.method", "maps or traced"),
+    ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
     ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
     ("passes.light_lists.enabled", "true or false"),
@@ -17,8 +18,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 /// How shadows are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShadowMethod {
-    /// Depth maps of suns, spots and points (docs/shadow-maps.md).
+    /// Rays for lights with a size, maps for the rest.
     #[default]
+    Auto,
+    /// Depth maps of suns, spots and points (docs/shadow-maps.md); shapes cast no shadow.
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
@@ -29,6 +32,8 @@ pub enum ShadowMethod {
 pub struct PassesLook {
     /// `tonemap.operator`.
     pub tone_mapper: Option<ToneMapper>,
+    /// `tonemap.dither`.
+    pub dither: Option<bool>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
     /// `shadows.method`.
@@ -52,9 +57,11 @@ impl PassesLook {
                 let name = if read.value == "neutral" { "pbr-neutral" } else { read.value };
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
+            "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {
+                    "auto" => ShadowMethod::Auto,
                     "maps" => ShadowMethod::Maps,
                     "traced" => ShadowMethod::Traced,
                     _ => return Err(read.wrong()),

@@ -26,6 +26,9 @@ const AISLES: usize = 8;
 /// What comes through the roof, on a surface that faces it: a hall under glass by day.
 const ROOF_LIGHT: Lux = Lux(5000.0);
 
+/// Its name, which the look file uses too.
+const ROOF_LIGHT_NAME: &str = "Roof light";
+
 /// The look file of the hall: exposed for the roof's light. 5,000 lx on white walls (0.55) is 875 nit; white is 3,686 nit.
 pub const HALL_LOOK: &str = "\
 # EV100 11.59: exposed for 5,000 lx through the roof; the LEDs are accents.
@@ -35,6 +38,10 @@ shutter = \"1/400\"
 
 [camera.lens]
 f_stop = 4.0
+
+# It stands for what the roof lets through: the roof does not hide it.
+[lights.\"Roof light\"]
+shadow = false
 ";
 
 /// A hall of 125 m x 80 m with trusses, columns, tables and shelves of goods, about `triangles_about` triangles
@@ -55,10 +62,15 @@ pub fn hall(lamps: usize, triangles_about: usize) -> Result<Scene, SceneError> {
     hall.furniture();
     hall.goods(triangles_about);
     hall.lamps(lamps.min(MOST_LAMPS));
-    hall.builder.sun("Roof light", ROOF_LIGHT, Vec3::ONE, DVec3::new(0.35, -1.0, -0.5));
+    hall.builder.sun(ROOF_LIGHT_NAME, ROOF_LIGHT, Vec3::ONE, DVec3::new(0.35, -1.0, -0.5));
     let eye = DVec3::new(-SIZE.x * 0.5 + 3.0, 3.2, 4.6);
     hall.builder.camera("Along", eye, DVec3::new(20.0, 2.9, 2.5), 0.75, Some(16.0 / 9.0));
-    hall.builder.build()
+    let mut scene = hall.builder.build()?;
+    // It stands for what the roof lets through: the roof does not hide it.
+    for light in scene.lights.iter_mut().filter(|light| light.name == ROOF_LIGHT_NAME) {
+        light.shadow = false;
+    }
+    Ok(scene)
 }
 
 /// The middle (z) of a rack and of the tables' row in the same bay.

@@ -1,0 +1,47 @@
+#version 460
+// What is seen where no surface is: the environment, and the disks of suns and moons, in nits and pre-exposed.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+#extension GL_EXT_samplerless_texture_functions : require
+#include "lib/environment.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 1) uniform texture2D depth_image;
+layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
+
+layout(location = 0) out vec4 out_light;
+
+// Unit vector away from the camera through a place of the picture.
+vec3 ray_at(vec2 place) {
+    if (frame.forward.w != 0.0) {
+        return frame.forward.xyz;
+    }
+    vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0, 1.0, 1.0);
+    return normalize(p.xyz / p.w);
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    if (texelFetch(depth_image, pixel, 0).x > 0.0) {
+        discard;
+    }
+    vec2 place = vec2(pixel) + 0.5;
+    vec3 d = ray_at(place);
+    vec3 nits = environment.enabled != 0u ? environment_luminance(d) : vec3(0.0);
+    // Radians that a pixel covers, for edges that are as soft as a pixel.
+    float footprint = max(length(ray_at(place + vec2(1.0, 0.0)) - d), 1e-6);
+    for (uint i = 0u; i < frame.directional_count; ++i) {
+        float radius = lights[i].half_width;
+        if (radius > 0.0) {
+            // By the chord, which keeps its precision where the cosine is near 1.
+            float angle = 2.0 * asin(min(length(d + lights[i].direction) * 0.5, 1.0));
+            float coverage = clamp((radius - angle) / footprint + 0.5, 0.0, 1.0);
+            // A disk of even luminance gives L pi sin^2(radius) on a plane that faces it.
+            float sine = sin(min(radius, PI * 0.5));
+            nits += lights[i].intensity / (PI * sine * sine) * coverage;
+        }
+    }
+    out_light = vec4(to_half_range(nits * frame.pre_exposure), 1.0);
+}

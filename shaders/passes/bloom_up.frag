@@ -1,0 +1,23 @@
+#version 460
+// variants: LAST
+// A level's share of the glare and, from the coarser levels, what is wider. LAST is the coarsest: nothing is wider.
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#include "shared/effects.glsl"
+#include "lib/half_size.glsl"
+
+layout(set = 0, binding = 0) uniform texture2D level_image;
+#ifndef LAST
+layout(set = 0, binding = 1) uniform texture2D wider_image;
+#endif
+layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
+layout(location = 0) out vec4 out_light;
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    vec3 light = bloom.weight * texelFetch(level_image, texel, 0).rgb;
+#ifndef LAST
+    light += from_half_size(wider_image, texel).rgb;
+#endif
+    out_light = vec4(light, 1.0);
+}

@@ -1,0 +1,70 @@
+// Structs of the camera's effects that the host fills (src/passes/effects_shared.rs); a test compares every offset.
+#ifndef SHARED_EFFECTS
+#define SHARED_EFFECTS
+#extension GL_EXT_scalar_block_layout : require
+
+// Lengths on the sensor are in pixels, pictures' y down.
+struct DepthOfFieldConstants {
+    vec4 forward;              // unit, where the camera looks
+    float radius_at_infinity;  // of the circle of confusion
+    float radius_slope;        // pixels * m: radius = radius_at_infinity - radius_slope / distance
+    float greatest_radius;     // larger circles are drawn this large
+    float blades;              // of the iris; 0 is a circle
+    float curvature;           // of the blades, 0 straight to 1 round
+    float rotation;            // rad, of a corner from +X, counter-clockwise as seen
+    float open_area;           // of the iris over its circle's
+    float rim_radius;          // of the barrel's rim over the iris'
+    float rim_shift;           // iris radii that the rim moves for a pixel from the picture's centre
+    float least_light;         // exposed light that is seen: highlights whose discs are darker are not drawn one by one
+    uint level;                // size class
+    uint last_level;
+};
+
+const uint HIGHLIGHTS_A_TILE = 64u;
+
+struct Highlight {
+    vec3 light;                // pre-exposed, of a whole pixel
+    float radius;              // signed, pixels: below 0 in front of the focus
+    vec2 center;               // pixels
+    uint pad0;
+    uint pad1;
+};
+
+struct VelocityConstants {
+    mat4 open;                 // camera-relative world to clip space when the shutter opens
+    mat4 close;                // when it closes
+};
+
+struct MotionBlurConstants {
+    vec2 size;                 // pixels
+    float tile;                // pixels along a tile's edge: the greatest half length of a blur
+    float curtain;             // exposure times from the first line's exposure to the last's, 0 for all at once
+};
+
+struct BloomConstants {
+    float weight;              // of this level's light (up), or of the scattered light (mix)
+    float direct;              // of light that is not scattered
+};
+
+struct VignettingConstants {
+    vec2 center;               // pixels
+    float pitch;               // pixels over the image distance: tangent of the field angle for one pixel
+    float natural;             // exponent of the cosine, 4 by nature
+    float rim_radius;          // of the barrel's rim over the pupil's; 0 for no barrel
+    float rim_shift;           // pupil radii that the rim moves for a pixel from the centre
+};
+
+struct ChromaticAberrationConstants {
+    vec2 center;               // pixels
+    float red;                 // image scale of red over green
+    float blue;                // image scale of blue over green
+};
+
+struct GrainConstants {
+    float shot;                // variance over exposed value
+    float read;                // standard deviation of black
+    uint frame;
+    uint pad0;
+};
+
+#endif

@@ -1,0 +1,489 @@
+//! `sunny16 meter`: what light meters and scopes say of a scene.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use glam::{DVec3, Vec3};
+use serde_json::{Value, json};
+
+use super::{CliError, DeviceArgs, open};
+use crate::{
+    camera::{
+        Dials, Exposure, ExposureMode,
+        body::Dial,
+        exposure::Receptor,
+        metering::{self, EvHistogram, MeterError, Solved},
+        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+    },
+    frame::{
+        Aov, Picture, Renderer,
+        incident::{self, IncidentError},
+    },
+    gpu::Gpu,
+    output,
+    passes::{GpuScene, resolve::Channel},
+    photometry::{Ev100, Lux, Nit},
+    scene::look::{
+        LookError,
+        metering::{ExposureControl, Metering, Place},
+    },
+};
+
+#[derive(Args, Debug)]
+pub struct MeterArgs {
+    #[command(flatten)]
+    scene: open::SceneArgs,
+    /// What sets the exposure: spot, centre, matrix, average, log-average or incident [default: incident with --point, spot
+    /// with --at, else the look's, else log-average].
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
+    /// The spot: X,Y in pixels or percents from the upper left [default: the look's, else the middle].
+    #[arg(long, value_name = "X,Y")]
+    at: Option<Place>,
+    /// Where the incident-light meter is held, in metres [default: on the surface at --at].
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    point: Option<String>,
+    /// Where its receptor faces [default: along the surface's normal at --at, or towards the camera from --point].
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    normal: Option<String>,
+    /// The receptor: flat (follows the cosine, C = 250) or dome (C = 340).
+    #[arg(long, value_name = "KIND", default_value = "flat")]
+    receptor: String,
+    /// Print the exposure of one mode only: aperture, shutter, iso, program or manual [default: all].
+    #[arg(long, value_name = "MODE")]
+    priority: Option<String>,
+    /// Write all figures to a file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the picture in false colours, a colour a stop, with its legend.
+    #[arg(long, value_name = "FILE.png", alias = "false-color")]
+    false_colour: Option<PathBuf>,
+    /// Write the waveform of luminance and the parade of red, green and blue, in EV.
+    #[arg(long, value_name = "FILE.png")]
+    waveform: Option<PathBuf>,
+    /// Write the histogram in EV.
+    #[arg(long, value_name = "FILE.png")]
+    histogram: Option<PathBuf>,
+    /// Write the picture with Adams's zones outlined and named.
+    #[arg(long, value_name = "FILE.png")]
+    zones: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+/// More stops than this between scene and camera are worth a warning.
+const WARN_STOPS: f64 = 1.0;
+
+/// What is asked for, checked.
+struct Asked {
+    incident: bool,
+    mode: Metering,
+    at: Place,
+    point: Option<DVec3>,
+    normal: Option<DVec3>,
+    receptor: Receptor,
+    priorities: Vec<(&'static str, ExposureMode)>,
+}
+
+fn asked(args: &MeterArgs, opened: &open::Opened) -> Result<Asked, CliError> {
+    let oops = |text: String| CliError::Usage(text);
+    let vector = |option: &str, text: &Option<String>, example: &str| -> Result<Option<DVec3>, CliError> {
+        let Some(text) = text else { return Ok(None) };
+        let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[x, y, z]) => Ok(Some(DVec3::new(x, y, z))),
+            _ => Err(oops(format!("{option} {text}: write three numbers with commas, e.g. {example}"))),
+        }
+    };
+    let point = vector("--point", &args.point, "0,1.2,-3")?;
+    let normal = vector("--normal", &args.normal, "0,1,0")?;
+    let by_name = args.mode.as_deref();
+    let incident = by_name.map_or(point.is_some() || normal.is_some(), |name| name == "incident");
+    if !incident && (point.is_some() || normal.is_some()) {
+        return Err(oops("--point and --normal are for --mode incident; leave them out or choose that mode".into()));
+    }
+    let look = &opened.look.metering;
+    let mode = match by_name {
+        Some("incident") => Metering::default(),
+        Some(name) => Metering::from_name(name).ok_or_else(|| {
+            let known = Metering::ALL.map(|(name, _)| name).join(", ");
+            oops(format!("--mode {name}: there are {known}, incident"))
+        })?,
+        None if args.at.is_some() => Metering::Spot,
+        None => look.mode.unwrap_or_default(),
+    };
+    let receptor = match args.receptor.as_str() {
+        "flat" => Receptor::Flat,
+        "dome" => Receptor::Dome,
+        other => return Err(oops(format!("--receptor {other}: there are flat and dome"))),
+    };
+    let modes = ExposureControl::ALL.into_iter().filter_map(|(name, control)| match control {
+        ExposureControl::Dials(mode) => Some((name, mode)),
+        ExposureControl::Auto => None,
+    });
+    let priorities: Vec<_> = modes.filter(|(name, _)| args.priority.as_deref().is_none_or(|p| p == *name)).collect();
+    if priorities.is_empty() {
+        let asked = args.priority.as_deref().unwrap_or_default();
+        return Err(oops(format!("--priority {asked}: there are aperture, shutter, iso, program and manual")));
+    }
+    let at = args.at.or(look.at).unwrap_or(Place::MIDDLE);
+    Ok(Asked { incident, mode, at, point, normal, receptor, priorities })
+}
+
+pub fn run(args: &MeterArgs) -> Result<(), CliError> {
+    let pictures = [&args.false_colour, &args.waveform, &args.histogram, &args.zones];
+    for file in pictures.into_iter().flatten() {
+        if file.extension().and_then(|extension| extension.to_str()) != Some("png") {
+            return Err(CliError::Usage(format!("{}: scopes are written to .png files", file.display())));
+        }
+        output::check_writable(file)?;
+    }
+    if let Some(file) = &args.json {
+        output::check_writable(file)?;
+    }
+    let mut opened = open::open(&args.scene)?;
+    let asked = asked(args, &opened)?;
+    open::pixel(asked.at, [opened.size.width, opened.size.height])?;
+    opened.look.metering.at = Some(asked.at);
+    if !asked.incident {
+        opened.look.metering.mode = Some(asked.mode);
+    }
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let report = read(args, &asked, &opened, &mut renderer, on_device)?;
+    println!("{}", report.text);
+    write(args, &report)?;
+    drop(renderer);
+    let messages = gpu.validation_messages();
+    if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+}
+
+/// All readings.
+struct Report {
+    text: String,
+    json: Value,
+    picture: Picture,
+    luminances: Vec<f32>,
+    histogram: EvHistogram,
+    false_color: FalseColor,
+}
+
+fn read(
+    args: &MeterArgs,
+    asked: &Asked,
+    opened: &open::Opened,
+    renderer: &mut Renderer,
+    on_device: GpuScene,
+) -> Result<Report, CliError> {
+    let view = opened.view();
+    let exposed = open::exposure(opened, renderer, &on_device, &view, true)?;
+    let (lit, incident) = (exposed.metered, asked.incident);
+    if lit.is_none() && !incident {
+        return Err(CliError::Usage(format!(
+            "{} is black through camera '{}': nothing that it sees is lit or shines; light it, choose another --camera, or use --mode incident",
+            args.scene.name(),
+            opened.camera_name
+        )));
+    }
+    let aovs = if incident { vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)] } else { vec![] };
+    let mut settings = opened.settings(exposed.exposure, aovs);
+    settings.white_balance = open::white_balance(opened, renderer, &on_device, &view, exposed.exposure)?;
+    let picture = renderer.render(&on_device, &view, &settings)?;
+    // The next reading brings its own copy of the scene.
+    drop(on_device);
+    let luminances = open::luminances(&picture);
+    let mut out = Lines::default();
+    out.line(format!(
+        "{}: {}x{}, camera '{}' on {}",
+        args.scene.name(),
+        view.width,
+        view.height,
+        opened.camera_name,
+        renderer.gpu().info().name
+    ));
+
+    let mut readings = serde_json::Map::new();
+    for (name, mode) in Metering::ALL {
+        let mode = opened.meter_mode(mode, asked.at, [view.width, view.height])?;
+        let label = match mode {
+            metering::MeterMode::Spot { centre: [x, y], radius } => format!(
+                "spot at {:.0},{:.0}, {:.0} pixels wide",
+                x * f64::from(view.width) - 0.5,
+                y * f64::from(view.height) - 0.5,
+                (2.0 * radius * f64::from(view.height)).max(1.0)
+            ),
+            _ => name.into(),
+        };
+        match metering::meter(&luminances, picture.width, picture.height, mode) {
+            Ok(nits) => {
+                let ev = ev(nits)?;
+                out.line(format!("  {label:<34} {:>12} nit  EV {:>6.2}", number(nits.get()), ev.get()));
+                readings.insert(name.into(), json!({"nits": nits.get(), "ev100": ev.get()}));
+            }
+            Err(MeterError::Dark) => {
+                out.line(format!("  {label:<34} black"));
+                readings.insert(name.into(), Value::Null);
+            }
+            Err(error) => return Err(CliError::Usage(error.to_string())),
+        }
+    }
+    let mut by_light = Value::Null;
+    let scene_exposure = if incident {
+        let (lux, exposure, place) = incident_light(asked, opened, renderer, &picture)?;
+        let receptor = if asked.receptor == Receptor::Flat { "flat" } else { "dome" };
+        let [point, normal] = place;
+        out.line(format!(
+            "  {:<34} {:>12} lx   EV {:>6.2}",
+            format!("incident, {receptor} receptor, C = {:.0}", asked.receptor.calibration()),
+            number(lux.get()),
+            exposure.ev100().get()
+        ));
+        out.line(format!("    at {} m, facing {}", triple(point), triple(normal)));
+        by_light = json!({
+            "lux": lux.get(), "ev100": exposure.ev100().get(), "receptor": receptor,
+            "point": point.to_array(), "normal": normal.to_array(),
+        });
+        exposure
+    } else {
+        // From the picture at hand: at its full size where means are taken from a smaller one.
+        let mode = opened.meter_mode(asked.mode, asked.at, [view.width, view.height])?;
+        let nits = metering::meter(&luminances, picture.width, picture.height, mode)
+            .map_err(|error| CliError::Usage(format!("{}: {error}", args.scene.name())))?;
+        Exposure::from_luminance(nits).map_err(LookError::from)?
+    };
+
+    let pixels = Luminances::new(&luminances, picture.width, picture.height).map_err(internal)?;
+    let (histogram, histogram_json) = histogram(&mut out, pixels, scene_exposure)?;
+    let metered_by = if incident { "incident" } else { asked.mode.name() };
+    let dials = against(&mut out, opened, asked, &exposed, scene_exposure, metered_by)?;
+    let false_color = FalseColor::new(picture.exposure, settings.tone_mapper);
+    let json = json!({
+        "scene": args.scene.name(), "camera": opened.camera_name, "size": [view.width, view.height],
+        "device": renderer.gpu().info().name,
+        "readings": readings, "incident": by_light, "histogram": histogram_json,
+        "metered_by": metered_by, "scene_ev100": scene_exposure.ev100().get(),
+        "camera_ev100": exposed.exposure.ev100().get(), "dials": dials,
+    });
+    Ok(Report { text: out.text, json, picture, luminances, histogram, false_color })
+}
+
+/// The incident reading: lux, the exposure it asks for, point and normal.
+fn incident_light(
+    asked: &Asked,
+    opened: &open::Opened,
+    renderer: &mut Renderer,
+    picture: &Picture,
+) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
+    let [x, y] = open::pixel(asked.at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
+    let seen = |index: usize| {
+        let (_, pixels) = picture.aovs.get(index)?;
+        let &[x, y, z, there] = pixels.get(y * picture.width + x)?;
+        (there > 0.0).then(|| Vec3::new(x, y, z).as_dvec3())
+    };
+    let camera = opened.camera.0.w_axis.truncate();
+    let (point, facing) = match asked.point {
+        Some(point) => (point, (camera - point).normalize_or(DVec3::Y)),
+        None => seen(0).zip(seen(1)).ok_or_else(|| {
+            CliError::Usage(format!(
+                "there is no surface at pixel {x},{y} to hold the meter to; choose another --at, or name a --point"
+            ))
+        })?,
+    };
+    let normal = asked.normal.unwrap_or(facing);
+    let shadows = opened.shadows();
+    let lux =
+        incident::illuminance(renderer, &opened.scene, point, normal, asked.receptor, shadows).map_err(|error| {
+            match error {
+                IncidentError::Gpu(error) => CliError::Gpu(error),
+                other => CliError::Usage(other.to_string()),
+            }
+        })?;
+    let exposure = Exposure::from_illuminance(lux, asked.receptor).map_err(|_| {
+        CliError::Usage(format!(
+            "no light reaches {} m facing {}; hold the meter elsewhere, turn its --normal, or light the scene",
+            triple(point),
+            triple(normal)
+        ))
+    })?;
+    Ok((lux, exposure, [point, normal.normalize_or(DVec3::Y)]))
+}
+
+/// The histogram, as a line and as figures.
+fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Result<(EvHistogram, Value), CliError> {
+    let grey = exposure.ev100().get();
+    let ends = levels::extremes(pixels).unwrap_or((Nit(1.0), Nit(1.0)));
+    let [darkest, brightest] = [ev(ends.0)?.get(), ev(ends.1)?.get()];
+    // Whole stops that hold all pixels, but no more than 12 below and above grey.
+    let least = darkest.floor().clamp((grey - 12.0).floor(), grey.floor());
+    let most = (brightest.floor() + 1.0).clamp(grey.floor() + 1.0, (grey + 12.0).ceil());
+    let bins = ((most - least) as usize * 4).max(4);
+    let range = EvRange::new(Ev100(least), Ev100(most), bins).map_err(internal)?;
+    let (histogram, black) = levels::histogram(pixels, range).map_err(internal)?;
+    let count = (pixels.width() * pixels.height()) as f64;
+    out.line(format!("EV {least:>4.0} {} {most:.0}", levels::sparkline(&histogram, bins.min(96))));
+    let mean = |low, high| histogram.trimmed_mean(low, high).ok().map(Ev100::get);
+    let quantiles: Vec<(f64, Option<f64>)> =
+        [0.01f64, 0.1, 0.5, 0.9, 0.99].into_iter().map(|q| (q, mean((q - 0.005).max(0.0), q + 0.005))).collect();
+    let told: Vec<String> =
+        quantiles.iter().filter_map(|(q, ev)| ev.map(|ev| format!("{:.0} % below EV {ev:.1}", q * 100.0))).collect();
+    out.line(format!("  darkest EV {darkest:.2}, brightest EV {brightest:.2}: {:.2} stops", brightest - darkest));
+    out.line(format!("  {}; black: {:.2} %", told.join(", "), 100.0 * black as f64 / count));
+    let json = json!({
+        "least_ev100": least, "most_ev100": most, "counts": histogram.counts(), "black": black,
+        "darkest_ev100": darkest, "brightest_ev100": brightest,
+        "quantiles": quantiles.iter().map(|(q, ev)| json!({"part": q, "ev100": ev})).collect::<Vec<_>>(),
+    });
+    Ok((histogram, json))
+}
+
+/// The scene beside the camera, and the dials that each mode would set.
+fn against(
+    out: &mut Lines,
+    opened: &open::Opened,
+    asked: &Asked,
+    exposed: &open::Exposed,
+    scene: Exposure,
+    metered_by: &str,
+) -> Result<Vec<Value>, CliError> {
+    let compensation = opened.look.camera.compensation.unwrap_or(0.0);
+    let wanted = scene.compensated(compensation).map_err(LookError::from)?;
+    let (camera, at) = (exposed.exposure, scene.ev100().get());
+    let off = camera.stops_above(wanted);
+    let compensated = if compensation == 0.0 { String::new() } else { format!(" ({compensation:+} compensation)") };
+    out.line(format!(
+        "scene EV100 {at:.2} by {metered_by}{compensated}, camera EV100 {:.2} by {}: {:.2} stops {}",
+        camera.ev100().get(),
+        exposed.control.name(),
+        off.abs(),
+        if off >= 0.0 { "brighter" } else { "darker" },
+    ));
+    if metering::disagreement(camera, wanted, WARN_STOPS).is_some() {
+        out.line(format!(
+            "warning: the camera is set {:.1} stops too {} for this reading; --set camera.exposure.ev100={:.2} follows it",
+            off.abs(),
+            if off > 0.0 { "bright" } else { "dark" },
+            wanted.ev100().get()
+        ));
+    }
+    let ranges = opened.look.metering.ranges();
+    let own = opened.look.camera.dials();
+    for (what, value, [least, most]) in [
+        ("the f-number", own.f_stop, ranges.f_stop),
+        ("the exposure time in seconds", own.shutter_s, ranges.shutter_s),
+        ("the ISO speed", own.iso, ranges.iso),
+    ] {
+        if !(least..=most).contains(&value) {
+            out.line(format!(
+                "warning: {what} is set to {value}, beyond the camera's {least} to {most}; turn it back, or set the range"
+            ));
+        }
+    }
+    out.line("to expose so, on dials of third stops:".into());
+    let mut rows = Vec::new();
+    for &(name, mode) in &asked.priorities {
+        let solved = open::solve(&opened.look, mode, wanted)?;
+        let limited = if solved.off_by.abs() > 0.01 {
+            format!("  {}", limit(ExposureControl::Dials(mode), &solved))
+        } else {
+            String::new()
+        };
+        out.line(format!("  {name:<9} {:<32} EV {:>6.2}{limited}", dials(solved.dials), solved.exposure.ev100().get()));
+        rows.push(json!({
+            "mode": name, "f_stop": solved.dials.f_stop, "shutter_s": solved.dials.shutter_s, "iso": solved.dials.iso,
+            "ev100": solved.exposure.ev100().get(), "off_by_stops": solved.off_by,
+        }));
+    }
+    Ok(rows)
+}
+
+/// Dials as they are engraved, at the nearest third of a stop.
+pub fn dials(dials: Dials) -> String {
+    let nearest = |dial: Dial, value: f64| {
+        let stop = dial.nearest(value);
+        // Beyond the engraving's ends the value itself tells more.
+        stop.filter(|stop| (stop.exact / value).log2().abs() < 0.2).map_or(value, |stop| stop.nominal)
+    };
+    let time = nearest(Dial::Shutter, dials.shutter_s);
+    let time = if time < 0.9 { format!("1/{}", plain(1.0 / time)) } else { plain(time) };
+    let (f_stop, iso) = (nearest(Dial::FStop, dials.f_stop), nearest(Dial::Iso, dials.iso));
+    format!("f/{}, {time} s, ISO {}", plain(f_stop), plain(iso))
+}
+
+/// At most three significant digits after a point.
+fn plain(value: f64) -> String {
+    if value >= 100.0 || (value - value.round()).abs() < 1e-6 {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Why a mode does not reach what is asked.
+pub fn limit(control: ExposureControl, solved: &Solved) -> String {
+    let (off, too) = (solved.off_by.abs(), if solved.off_by > 0.0 { "bright" } else { "dark" });
+    match control {
+        ExposureControl::Dials(ExposureMode::Manual) => format!("{off:.1} stops too {too}"),
+        _ => format!("{} ends there: the picture is {off:.1} stops too {too}; turn another dial", control.name()),
+    }
+}
+
+fn ev(nits: Nit) -> Result<Ev100, CliError> {
+    Ok(Exposure::from_luminance(nits).map_err(LookError::from)?.ev100())
+}
+
+fn internal(error: MeterError) -> CliError {
+    CliError::Internal(error.to_string())
+}
+
+/// Four significant digits.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = 3 - value.abs().log10().floor() as i32;
+    if (-4..=6).contains(&digits) { format!("{value:.*}", digits.max(0) as usize) } else { format!("{value:.3e}") }
+}
+
+fn triple(v: DVec3) -> String {
+    format!("({:.4}, {:.4}, {:.4})", v.x, v.y, v.z)
+}
+
+#[derive(Default)]
+struct Lines {
+    text: String,
+}
+
+impl Lines {
+    fn line(&mut self, line: String) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(&line);
+    }
+}
+
+fn write(args: &MeterArgs, report: &Report) -> Result<(), CliError> {
+    let picture = &report.picture;
+    let pixels = Luminances::new(&report.luminances, picture.width, picture.height).map_err(internal)?;
+    let save = |file: &Option<PathBuf>, raster: &dyn Fn() -> Result<Raster, CliError>| -> Result<(), CliError> {
+        let Some(file) = file else { return Ok(()) };
+        let raster = raster()?;
+        Ok(output::write_png(file, raster.width(), raster.height(), raster.rgba())?)
+    };
+    save(&args.false_colour, &|| Ok(report.false_color.picture(pixels)))?;
+    save(&args.waveform, &|| {
+        let range = EvRange::around(picture.exposure);
+        let luminance = Waveform::new(pixels, range, 384);
+        let [r, g, b] = Waveform::parade(&picture.nits, picture.width, picture.height, range, 128).map_err(internal)?;
+        let parts = [(&luminance, [220, 220, 220]), (&r, [255, 80, 80]), (&g, [80, 230, 80]), (&b, [110, 140, 255])];
+        Ok(Waveform::draw(&parts, picture.exposure))
+    })?;
+    save(&args.histogram, &|| Ok(levels::draw_histogram(&report.histogram, picture.exposure)))?;
+    save(&args.zones, &|| Ok(ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure)))?;
+    if let Some(file) = &args.json {
+        let text = serde_json::to_string_pretty(&report.json).map_err(|error| CliError::Internal(error.to_string()))?;
+        output::write_text(file, &(text + "\n"))?;
+    }
+    Ok(())
+}

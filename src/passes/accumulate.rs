@@ -1,0 +1,64 @@
+//! The running mean of the light of a still view: the first history of the frame, and the model of all others in how
+//! it takes a change of exposure.
+
+use std::sync::Arc;
+
+use super::{FrameData, gbuffer::LIGHT};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// The history's format: a mean of many frames needs more than the significand of half floats.
+const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+
+/// The pipeline.
+pub struct AccumulatePass {
+    pipeline: Arc<GraphicsPipeline>,
+}
+
+impl AccumulatePass {
+    /// Makes the pipeline.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state = GraphicsState { colors: vec![(HISTORY, false), (LIGHT, false)], ..GraphicsState::default() };
+        Ok(Self { pipeline: GraphicsPipeline::new(gpu, "accumulate", "fullscreen.vert", "accumulate.frag", &state)? })
+    }
+
+    /// Declares the pass; `frames` is how many frames the history already holds the mean of. Returns the light in its
+    /// place.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        light: ImageHandle,
+        frames: u32,
+    ) -> ImageHandle {
+        let [width, height] = data.values.size;
+        let (previous, current) = g.history("mean light", width, height, HISTORY);
+        let out = g.image("mean light", width, height, LIGHT);
+        let weight = (1.0 / (f64::from(frames) + 1.0)) as f32;
+        g.pass("accumulate")
+            .uses(light, Access::FragmentSampled)
+            .uses(previous, Access::FragmentSampled)
+            .color_cleared(current, [0.0; 4])
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (light, history) = (cx.image(light), cx.image(previous));
+                cx.rec.bind_graphics(
+                    &self.pipeline,
+                    &[
+                        data.uniform(),
+                        ("light_image", Bind::Sampled(&light)),
+                        ("history_image", Bind::Sampled(&history)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.pipeline, &weight);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        out
+    }
+}

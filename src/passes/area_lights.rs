@@ -1,0 +1,93 @@
+//! Lights with a surface as the lighting passes see them: pieces of emissive meshes, and the bodies of lamps.
+
+use glam::{DMat4, DVec3, Vec3};
+
+use super::{
+    scene_data::{STRONGEST, WorldLight, light_axes},
+    shared,
+};
+use crate::{
+    photometry::Nit,
+    scene::{
+        Material, Primitive, Scene,
+        emissive::{EmissivePatch, body_is_two_sided, lamp_body},
+    },
+};
+
+/// A piece of an emissive mesh as a light. It casts shadows.
+#[must_use]
+pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
+    let [first, second] = patch.sides;
+    let normal = first.cross(second).normalize_or(DVec3::Y);
+    let right = first.normalize_or(normal.any_orthonormal_vector());
+    let up = normal.cross(right);
+    let center = patch.center();
+    let intensity = patch.luminance.min(Vec3::splat(STRONGEST));
+    let (kind, half_width, half_height, offset) = if patch.rectangle {
+        (shared::LIGHT_RECTANGLE, first.length() / 2.0, second.length() / 2.0, 0.0)
+    } else {
+        (shared::LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
+    };
+    let corners = [patch.corner, patch.corner + first, patch.corner + second];
+    let sides = if patch.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
+    WorldLight {
+        position: center,
+        direction: normal.as_vec3(),
+        directional: false,
+        radius: corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max),
+        candela: (intensity * patch.area() as f32).min(Vec3::splat(STRONGEST)),
+        shader: shared::Light {
+            position: Vec3::ZERO,
+            inverse_range2: 0.0,
+            intensity,
+            spot_scale: 0.0,
+            direction: normal.as_vec3(),
+            spot_offset: offset as f32,
+            right: right.as_vec3(),
+            half_width: half_width as f32,
+            half_height: half_height as f32,
+            kind: kind | sides | shared::LIGHT_SHADOW,
+            profile: shared::NONE,
+            shadow: shared::NONE,
+        },
+    }
+}
+
+/// The shining surface of a lamp, as it is seen.
+pub struct LampBody {
+    /// Its surface in its own frame.
+    pub surface: Primitive,
+    /// Where it is.
+    pub place: DMat4,
+    /// Black but for its light.
+    pub material: Material,
+}
+
+/// The surfaces of all visible lamps that have one.
+#[must_use]
+pub fn lamp_bodies(scene: &Scene) -> Vec<LampBody> {
+    let mut bodies = Vec::new();
+    for placed in scene.walk() {
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        let (emitter, nits) = (light.emitter(), light.source.nits().map_or(0.0, Nit::get));
+        let Some(surface) = lamp_body(emitter).filter(|_| light.visible && nits > 0.0) else { continue };
+        let (right, direction) = light_axes(&placed.world);
+        let back = -direction;
+        let place = DMat4::from_cols(
+            right.extend(0.0),
+            back.cross(right).extend(0.0),
+            back.extend(0.0),
+            placed.world.w_axis.truncate().extend(1.0),
+        );
+        let material = Material {
+            name: light.name.clone(),
+            base_color: Vec3::ZERO.extend(1.0),
+            metallic: 0.0,
+            emission: (light.color * nits as f32).min(Vec3::splat(STRONGEST)),
+            double_sided: body_is_two_sided(emitter),
+            ..Material::default()
+        };
+        bodies.push(LampBody { surface, place, material });
+    }
+    bodies
+}

@@ -1,0 +1,362 @@
+//! Depth of field of a thin lens: every pixel spreads over its own circle of confusion (docs/camera-effects.md).
+//!
+//! Circles up to four pixels in radius are spread at full resolution; greater ones by classes, each at a resolution
+//! where its circles are a few texels wide. Pixels that stand out from what surrounds them are drawn one by one as exact
+//! images of the aperture.
+
+use std::sync::Arc;
+
+use super::{
+    FrameData,
+    effects_shared::{DepthOfFieldConstants, Highlight},
+    gbuffer::LIGHT,
+};
+use crate::{
+    camera::chain::DepthOfField,
+    gpu::{Bind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
+};
+
+/// Texels along the edge of a tile that knows the reach of its circles.
+const TILE: u32 = 16;
+
+/// Highlights that a tile may have (`HIGHLIGHTS_A_TILE` in the shaders); more are spread with the rest.
+const HIGHLIGHTS_A_TILE: u32 = 64;
+
+/// Radius (pixels) of the circles of size class 0; class k has 2^k times that (`CLASS_RADIUS` in the shaders).
+const CLASS_RADIUS: f64 = 4.0;
+
+/// The greatest radius of a circle (pixels), and as a part of the picture's smaller side.
+const GREATEST_RADIUS: f64 = 384.0;
+const GREATEST_PART: f64 = 0.5;
+
+/// Highlights are drawn one by one where their disc has at least this exposed light: half a step of eight bits.
+const LEAST_LIGHT: f32 = 1.0 / 512.0;
+
+/// Radii of the circles in a size class.
+const RADII: vk::Format = vk::Format::R16G16_SFLOAT;
+
+/// The pipelines.
+pub struct DepthOfFieldPass {
+    circles: Arc<ComputePipeline>,
+    classes: Arc<ComputePipeline>,
+    spread: Arc<GraphicsPipeline>,
+    whole: Arc<GraphicsPipeline>,
+    points: Arc<GraphicsPipeline>,
+}
+
+/// The layers of all size classes from one on: before the focus, behind it, and all that is not before it.
+#[derive(Clone, Copy)]
+struct Layers {
+    near: ImageHandle,
+    far: ImageHandle,
+    behind: ImageHandle,
+}
+
+/// A class as it is before it is spread.
+#[derive(Clone, Copy)]
+struct SizeClass {
+    layers: Layers,
+    radii: ImageHandle,
+    reach: BufferHandle,
+    size: [u32; 2],
+    constants: DepthOfFieldConstants,
+}
+
+/// What the first pass finds.
+#[derive(Clone, Copy)]
+struct Circles {
+    image: ImageHandle,
+    reach: BufferHandle,
+    highlights: BufferHandle,
+    counts: BufferHandle,
+    tiles: [u32; 2],
+}
+
+/// The shader's constants for a picture's width and height in pixels, and the number of the greatest size class.
+fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
+    let [width, height] = data.values.size.map(f64::from);
+    let pixels = width / field.gate_width;
+    // A focus inside of the lens was refused when the field was made; without a circle nothing is blurred.
+    let [at_infinity, slope] = field.radius().unwrap_or_default();
+    let pupil = field.lens.aperture_diameter() / 2.0;
+    let greatest = GREATEST_RADIUS.min(GREATEST_PART * width.min(height)).max(1.0);
+    let classes = (greatest / CLASS_RADIUS).log2().ceil().max(2.0);
+    let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
+    // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the image distance.
+    let tangent = field.gate_width / width * pupil / slope.max(f64::MIN_POSITIVE);
+    let rim = field.rim.filter(|rim| rim.distance > 0.0);
+    DepthOfFieldConstants {
+        forward: data.values.forward,
+        radius_at_infinity: (at_infinity * pixels) as f32,
+        radius_slope: (slope * pixels) as f32,
+        greatest_radius: greatest as f32,
+        blades: blades as f32,
+        curvature: field.iris.curvature.clamp(0.0, 1.0) as f32,
+        rotation: field.iris.rotation as f32,
+        open_area: field.iris.relative_area() as f32,
+        rim_radius: rim.map_or(1.0, |rim| rim.radius / pupil) as f32,
+        rim_shift: rim.map_or(0.0, |rim| rim.distance / pupil * tangent) as f32,
+        least_light: LEAST_LIGHT,
+        level: 0,
+        last_level: classes as u32,
+    }
+}
+
+impl DepthOfFieldPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let draw = |name: &str, vertex: &str, fragment: &str, targets: usize, blend: bool| {
+            let state = GraphicsState { colors: vec![(LIGHT, blend); targets], ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
+        };
+        let points = ("depth_of_field_points.vert", "depth_of_field_points.frag");
+        Ok(Self {
+            circles: ComputePipeline::new(gpu, "depth of field circles", "depth_of_field_circles.comp")?,
+            classes: ComputePipeline::new(gpu, "depth of field classes", "depth_of_field_classes.comp")?,
+            spread: draw("depth of field spread", "fullscreen.vert", "depth_of_field_spread.frag", 3, false)?,
+            whole: draw("depth of field", "fullscreen.vert", "depth_of_field.frag", 1, false)?,
+            points: draw("depth of field points", points.0, points.1, 1, true)?,
+        })
+    }
+
+    /// Declares the passes: light as the lens images it.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        depth: ImageHandle,
+        light: ImageHandle,
+        field: &DepthOfField,
+    ) -> ImageHandle {
+        let constants = constants(field, data);
+        let circles = self.declare_circles(g, data, depth, light, constants);
+        let classes: Vec<SizeClass> = (1..=constants.last_level)
+            .map(|level| {
+                let of_level = DepthOfFieldConstants { level, ..constants };
+                self.declare_class(g, data.values.size, circles.image, of_level)
+            })
+            .collect();
+        let mut above = nothing(g);
+        for class in classes.iter().rev() {
+            above = self.declare_spread(g, *class, above);
+        }
+        self.declare_whole(g, data.values.size, circles, above, constants)
+    }
+
+    fn declare_circles<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        depth: ImageHandle,
+        light: ImageHandle,
+        constants: DepthOfFieldConstants,
+    ) -> Circles {
+        let [width, height] = data.values.size;
+        let tiles = [width.div_ceil(TILE), height.div_ceil(TILE)];
+        let count = u64::from(tiles[0]) * u64::from(tiles[1]);
+        let out = Circles {
+            image: g.image("circles of confusion", width, height, LIGHT),
+            reach: g.storage("depth of field reach 0", count * 8),
+            highlights: g.storage("highlights", count * u64::from(HIGHLIGHTS_A_TILE) * size_of::<Highlight>() as u64),
+            counts: g.storage("highlight counts", count * 4),
+            tiles,
+        };
+        g.pass("depth of field: circles of confusion")
+            .uses(depth, Access::ComputeSampled)
+            .uses(light, Access::ComputeSampled)
+            .uses(out.image, Access::ComputeStorageWrite)
+            .uses(out.reach, Access::ComputeStorageWrite)
+            .uses(out.highlights, Access::ComputeStorageWrite)
+            .uses(out.counts, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (depth, light, image) = (cx.image(depth), cx.image(light), cx.image(out.image));
+                let (reach, highlights) = (cx.buffer(out.reach), cx.buffer(out.highlights));
+                let counts = cx.buffer(out.counts);
+                cx.rec.bind_compute(
+                    &self.circles,
+                    &[
+                        data.uniform(),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("light_image", Bind::Sampled(&light)),
+                        ("circle_image", Bind::StorageImage(&image)),
+                        ("reach_block", Bind::Storage(&reach)),
+                        ("highlight_block", Bind::Storage(&highlights)),
+                        ("count_block", Bind::Storage(&counts)),
+                    ],
+                )?;
+                cx.rec.push_compute(&self.circles, &constants);
+                cx.rec.dispatch(tiles[0], tiles[1], 1);
+                Ok(())
+            });
+        out
+    }
+
+    fn declare_class<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        picture: [u32; 2],
+        circles: ImageHandle,
+        constants: DepthOfFieldConstants,
+    ) -> SizeClass {
+        let level = constants.level;
+        let size = picture.map(|side| side.div_ceil(1 << level));
+        let tiles = size.map(|side| side.div_ceil(TILE));
+        let image = |g: &mut Graph<'a>, name: &str, format| {
+            g.image(&format!("depth of field {name} {level}"), size[0], size[1], format)
+        };
+        let out = SizeClass {
+            layers: Layers {
+                near: image(g, "near", LIGHT),
+                far: image(g, "far", LIGHT),
+                behind: image(g, "behind", LIGHT),
+            },
+            radii: image(g, "radii", RADII),
+            reach: g.storage(&format!("depth of field reach {level}"), u64::from(tiles[0]) * u64::from(tiles[1]) * 8),
+            size,
+            constants,
+        };
+        g.pass(&format!("depth of field: size class {level}"))
+            .uses(circles, Access::ComputeSampled)
+            .uses(out.layers.near, Access::ComputeStorageWrite)
+            .uses(out.layers.far, Access::ComputeStorageWrite)
+            .uses(out.layers.behind, Access::ComputeStorageWrite)
+            .uses(out.radii, Access::ComputeStorageWrite)
+            .uses(out.reach, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let circles = cx.image(circles);
+                let (near, far) = (cx.image(out.layers.near), cx.image(out.layers.far));
+                let (behind, radii) = (cx.image(out.layers.behind), cx.image(out.radii));
+                let reach = cx.buffer(out.reach);
+                cx.rec.bind_compute(
+                    &self.classes,
+                    &[
+                        ("circle_image", Bind::Sampled(&circles)),
+                        ("near_image", Bind::StorageImage(&near)),
+                        ("far_image", Bind::StorageImage(&far)),
+                        ("behind_image", Bind::StorageImage(&behind)),
+                        ("radius_image", Bind::StorageImage(&radii)),
+                        ("reach_block", Bind::Storage(&reach)),
+                    ],
+                )?;
+                cx.rec.push_compute(&self.classes, &constants);
+                cx.rec.dispatch(tiles[0], tiles[1], 1);
+                Ok(())
+            });
+        out
+    }
+
+    fn declare_spread<'a>(&'a self, g: &mut Graph<'a>, class: SizeClass, above: Layers) -> Layers {
+        let level = class.constants.level;
+        let [width, height] = class.size;
+        let image = |g: &mut Graph<'a>, name: &str| {
+            g.image(&format!("depth of field {name} from {level}"), width, height, LIGHT)
+        };
+        let out = Layers { near: image(g, "near"), far: image(g, "far"), behind: image(g, "behind") };
+        g.pass(&format!("depth of field: spread {level}"))
+            .uses(class.layers.near, Access::FragmentSampled)
+            .uses(class.layers.far, Access::FragmentSampled)
+            .uses(class.layers.behind, Access::FragmentSampled)
+            .uses(class.radii, Access::FragmentSampled)
+            .uses(class.reach, Access::FragmentStorageRead)
+            .uses(above.near, Access::FragmentSampled)
+            .uses(above.far, Access::FragmentSampled)
+            .uses(above.behind, Access::FragmentSampled)
+            .color_cleared(out.near, [0.0; 4])
+            .color_cleared(out.far, [0.0; 4])
+            .color_cleared(out.behind, [0.0; 4])
+            .record(move |cx| {
+                let (near, far) = (cx.image(class.layers.near), cx.image(class.layers.far));
+                let (behind, radii) = (cx.image(class.layers.behind), cx.image(class.radii));
+                let (near_above, far_above) = (cx.image(above.near), cx.image(above.far));
+                let (behind_above, reach) = (cx.image(above.behind), cx.buffer(class.reach));
+                cx.rec.bind_graphics(
+                    &self.spread,
+                    &[
+                        ("near_image", Bind::Sampled(&near)),
+                        ("far_image", Bind::Sampled(&far)),
+                        ("behind_image", Bind::Sampled(&behind)),
+                        ("radius_image", Bind::Sampled(&radii)),
+                        ("near_above", Bind::Sampled(&near_above)),
+                        ("far_above", Bind::Sampled(&far_above)),
+                        ("behind_above", Bind::Sampled(&behind_above)),
+                        ("reach_block", Bind::Storage(&reach)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.spread, &class.constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        out
+    }
+
+    fn declare_whole<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        [width, height]: [u32; 2],
+        circles: Circles,
+        above: Layers,
+        constants: DepthOfFieldConstants,
+    ) -> ImageHandle {
+        let out = g.image("light in focus", width, height, LIGHT);
+        g.pass("depth of field")
+            .uses(circles.image, Access::FragmentSampled)
+            .uses(circles.reach, Access::FragmentStorageRead)
+            .uses(above.near, Access::FragmentSampled)
+            .uses(above.far, Access::FragmentSampled)
+            .uses(above.behind, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (circle_image, reach) = (cx.image(circles.image), cx.buffer(circles.reach));
+                let (near, far, behind) = (cx.image(above.near), cx.image(above.far), cx.image(above.behind));
+                cx.rec.bind_graphics(
+                    &self.whole,
+                    &[
+                        ("circle_image", Bind::Sampled(&circle_image)),
+                        ("near_above", Bind::Sampled(&near)),
+                        ("far_above", Bind::Sampled(&far)),
+                        ("behind_above", Bind::Sampled(&behind)),
+                        ("reach_block", Bind::Storage(&reach)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.whole, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        g.pass("depth of field: highlights")
+            .uses(circles.image, Access::FragmentSampled)
+            .uses(circles.highlights, Access::VertexStorageRead)
+            .uses(circles.counts, Access::VertexStorageRead)
+            .color_over(out)
+            .record(move |cx| {
+                let image = cx.image(circles.image);
+                let (highlights, counts) = (cx.buffer(circles.highlights), cx.buffer(circles.counts));
+                cx.rec.bind_graphics(
+                    &self.points,
+                    &[
+                        ("circle_image", Bind::Sampled(&image)),
+                        ("highlight_block", Bind::Storage(&highlights)),
+                        ("count_block", Bind::Storage(&counts)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.points, &constants);
+                cx.rec.draw(3, circles.tiles[0] * circles.tiles[1] * HIGHLIGHTS_A_TILE);
+                Ok(())
+            });
+        out
+    }
+}
+
+/// Layers of a class greater than the greatest: nothing.
+fn nothing(g: &mut Graph<'_>) -> Layers {
+    let [near, far, behind] = ["near", "far", "behind"].map(|name| g.image(&format!("no {name}"), 1, 1, LIGHT));
+    g.pass("depth of field: nothing greater")
+        .color_cleared(near, [0.0; 4])
+        .color_cleared(far, [0.0; 4])
+        .color_cleared(behind, [0.0; 4])
+        .record(|_| Ok(()));
+    Layers { near, far, behind }
+}

@@ -1,0 +1,141 @@
+//! The passes of the camera's effects, whose pipelines are made when they are first used: a camera without effects pays
+//! nothing, not even at the start.
+
+use std::sync::OnceLock;
+
+use super::{
+    FrameData, View, bloom::BloomPass, chromatic_aberration::ChromaticAberrationPass, depth_of_field::DepthOfFieldPass,
+    grain::GrainPass, motion_blur::MotionBlurPass, velocity::VelocityPass, vignetting::VignettingPass,
+};
+use crate::{
+    camera::Effects,
+    gpu::{Gpu, GpuResult},
+    graph::{Graph, ImageHandle},
+};
+
+/// The passes that have been asked for.
+#[derive(Default)]
+pub struct EffectPasses {
+    depth_of_field: OnceLock<DepthOfFieldPass>,
+    motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
+    bloom: OnceLock<BloomPass>,
+    chromatic_aberration: OnceLock<ChromaticAberrationPass>,
+    vignetting: OnceLock<VignettingPass>,
+    grain: OnceLock<GrainPass>,
+}
+
+fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
+    if wanted && slot.get().is_none() {
+        // Another thread may have been faster; its pass is as good.
+        let _ = slot.set(new()?);
+    }
+    Ok(())
+}
+
+impl EffectPasses {
+    /// Makes the pipelines of the effects that are on, where they are not there yet.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare(&self, gpu: &Gpu, effects: &Effects) -> GpuResult<()> {
+        make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
+        make(&self.motion_blur, effects.motion_blur.is_some(), || {
+            Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
+        })?;
+        make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
+        make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
+        make(&self.vignetting, effects.vignetting.is_some(), || VignettingPass::new(gpu))?;
+        make(&self.grain, effects.grain.is_some(), || GrainPass::new(gpu))
+    }
+
+    /// Blur by distance; light as it is where that is off.
+    pub fn depth_of_field<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        depth: ImageHandle,
+        light: ImageHandle,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.depth_of_field.get(), &effects.depth_of_field) {
+            (Some(pass), Some(field)) if !data.parallel() => pass.declare(g, data, depth, light, field),
+            _ => light,
+        }
+    }
+
+    /// Blur by motion; light as it is where that is off.
+    pub fn motion_blur<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        view: &View,
+        depth: ImageHandle,
+        light: ImageHandle,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.motion_blur.get(), &effects.motion_blur) {
+            (Some((velocity, pass)), Some(blur)) => {
+                let velocity = velocity.declare(g, data, view, depth, blur);
+                pass.declare(g, data, depth, velocity, light, blur)
+            }
+            _ => light,
+        }
+    }
+
+    /// Glare; light as it is where that is off.
+    pub fn bloom<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.bloom.get(), &effects.bloom) {
+            (Some(pass), Some(bloom)) => pass.declare(g, size, light, bloom),
+            _ => light,
+        }
+    }
+
+    /// Coloured edges; light as it is where that is off.
+    pub fn chromatic_aberration<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.chromatic_aberration.get(), &effects.chromatic_aberration) {
+            (Some(pass), Some(aberration)) => pass.declare(g, size, light, aberration),
+            _ => light,
+        }
+    }
+
+    /// Dark corners; light as it is where that is off.
+    pub fn vignetting<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.vignetting.get(), &effects.vignetting) {
+            (Some(pass), Some(vignetting)) => pass.declare(g, size, light, vignetting),
+            _ => light,
+        }
+    }
+
+    /// Noise; light as it is where that is off.
+    pub fn grain<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        effects: &Effects,
+        frame: u32,
+    ) -> ImageHandle {
+        match (self.grain.get(), &effects.grain) {
+            (Some(pass), Some(grain)) => pass.declare(g, size, light, grain, frame),
+            _ => light,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Counts the light buffer's pixels by luminance, for automatic exposure.
+
+use std::sync::Arc;
+
+use crate::{
+    camera::{
+        Exposure,
+        metering::{EvHistogram, MeterError},
+    },
+    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
+    photometry::Ev100,
+};
+
+/// Bins: the first holds black, the others an eighth of a stop each.
+pub const BINS: usize = 256;
+
+/// The exposed luminance (`log2`) at which bin 1 begins, and stops a bin.
+const LEAST: f64 = -16.0;
+const STEP: f64 = 0.125;
+
+/// Pixels along a work group's edge: 4 x 4 squares of 16 x 16 threads.
+const GROUP: u32 = 64;
+
+/// The pipeline.
+pub struct ExposureHistogramPass {
+    pipeline: Arc<ComputePipeline>,
+}
+
+/// How many pixels of a picture have which luminance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PixelCounts {
+    bins: Vec<u32>,
+}
+
+impl PixelCounts {
+    /// From the buffer that the pass wrote; missing bins are empty.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
+        let mut bins: Vec<u32> = bytes.chunks_exact(4).take(BINS).map(word).collect();
+        bins.resize(BINS, 0);
+        Self { bins }
+    }
+
+    /// Pixels in each bin: black first, then from dark to bright.
+    #[must_use]
+    pub fn bins(&self) -> &[u32] {
+        &self.bins
+    }
+
+    /// All pixels.
+    #[must_use]
+    pub fn pixels(&self) -> u64 {
+        self.bins.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// Pixels without light.
+    #[must_use]
+    pub fn black(&self) -> u32 {
+        self.bins.first().copied().unwrap_or(0)
+    }
+
+    /// The lit pixels by exposure value, for a picture made at this exposure.
+    ///
+    /// An exposed value of 1 is the saturation luminance `1.2 * 2^EV100`, for which a meter shows `EV100 + log2(9.6)`.
+    ///
+    /// # Errors
+    /// Never for a valid exposure; what `EvHistogram` refuses.
+    pub fn by_ev(&self, exposure: Exposure) -> Result<EvHistogram, MeterError> {
+        let counts: Vec<f64> = self.bins.iter().skip(1).map(|&count| f64::from(count)).collect();
+        let saturation = exposure.saturation_luminance();
+        let least = Exposure::from_luminance(saturation)?.ev100().0 + LEAST;
+        EvHistogram::from_counts(Ev100(least), Ev100(least + STEP * counts.len() as f64), &counts)
+    }
+}
+
+impl ExposureHistogramPass {
+    /// Makes the pipeline.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        Ok(Self { pipeline: ComputePipeline::new(gpu, "exposure histogram", "exposure_histogram.comp")? })
+    }
+
+    /// Declares the pass and its way to the host.
+    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle) -> BufferHandle {
+        let bytes = (BINS * 4) as u64;
+        let counts = g.storage("exposure histogram", bytes);
+        g.pass("clear exposure histogram").uses(counts, Access::Fill).record(move |cx| {
+            let counts = cx.buffer(counts);
+            cx.rec.fill(&counts, 0);
+            Ok(())
+        });
+        g.pass("exposure histogram")
+            .uses(light, Access::ComputeSampled)
+            .uses(counts, Access::ComputeStorageReadWrite)
+            .record(move |cx| {
+                let (light, counts) = (cx.image(light), cx.buffer(counts));
+                cx.rec.bind_compute(
+                    &self.pipeline,
+                    &[("light_image", Bind::Sampled(&light)), ("histogram_block", Bind::Storage(&counts))],
+                )?;
+                cx.rec.push_compute(&self.pipeline, &size);
+                cx.rec.dispatch(size[0].div_ceil(GROUP), size[1].div_ceil(GROUP), 1);
+                Ok(())
+            });
+        let out = g.readback("exposure histogram on the host", bytes);
+        g.pass("read back exposure histogram").uses(counts, Access::CopyFrom).uses(out, Access::CopyTo).record(
+            move |cx| {
+                let (from, to) = (cx.buffer(counts), cx.buffer(out));
+                cx.rec.copy_buffer(&from, &to, 0, 0, bytes);
+                Ok(())
+            },
+        );
+        out
+    }
+}

@@ -1,0 +1,114 @@
+//! Motion blur from the way that each pixel moves while the shutter is open.
+
+use std::sync::Arc;
+
+use glam::Vec2;
+
+use super::{FrameData, effects_shared::MotionBlurConstants, gbuffer::LIGHT, velocity::VELOCITY};
+use crate::{
+    camera::chain::MotionBlur,
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// A tile's edge, and with it the greatest half length of a blur, as a part of the picture's height.
+const TILE_PART: f32 = 0.125;
+
+/// The pipelines.
+pub struct MotionBlurPass {
+    rows: Arc<GraphicsPipeline>,
+    columns: Arc<GraphicsPipeline>,
+    around: Arc<GraphicsPipeline>,
+    blur: Arc<GraphicsPipeline>,
+}
+
+impl MotionBlurPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, fragment: &str, format| {
+            let state = GraphicsState { colors: vec![(format, false)], ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        Ok(Self {
+            rows: make("motion blur rows", "motion_blur_tiles.frag", VELOCITY)?,
+            columns: make("motion blur columns", "motion_blur_tiles.frag+COLUMN", VELOCITY)?,
+            around: make("motion blur around", "motion_blur_tiles.frag+AROUND", VELOCITY)?,
+            blur: make("motion blur", "motion_blur.frag", LIGHT)?,
+        })
+    }
+
+    /// Declares the passes; `velocity` is in pixels over the exposure.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        depth: ImageHandle,
+        velocity: ImageHandle,
+        light: ImageHandle,
+        blur: &MotionBlur,
+    ) -> ImageHandle {
+        let [width, height] = data.values.size;
+        let tile = ((height as f32 * TILE_PART) as u32).max(4);
+        let constants = MotionBlurConstants {
+            size: Vec2::new(width as f32, height as f32),
+            tile: tile as f32,
+            curtain: blur.curtain() as f32,
+        };
+        let tiles = [width.div_ceil(tile), height.div_ceil(tile)];
+        let rows = tile_pass(g, "rows", &self.rows, velocity, [tiles[0], height], Some(constants));
+        let longest = tile_pass(g, "tiles", &self.columns, rows, tiles, Some(constants));
+        let around = tile_pass(g, "around", &self.around, longest, tiles, None);
+        let out = g.image("light in motion", width, height, LIGHT);
+        g.pass("motion blur")
+            .uses(light, Access::FragmentSampled)
+            .uses(depth, Access::FragmentSampled)
+            .uses(velocity, Access::FragmentSampled)
+            .uses(around, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (light, depth) = (cx.image(light), cx.image(depth));
+                let (velocity, around) = (cx.image(velocity), cx.image(around));
+                cx.rec.bind_graphics(
+                    &self.blur,
+                    &[
+                        ("light_image", Bind::Sampled(&light)),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("velocity_image", Bind::Sampled(&velocity)),
+                        ("around_image", Bind::Sampled(&around)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.blur, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        out
+    }
+}
+
+/// One step from velocities to the longest of a tile and its neighbours.
+fn tile_pass<'a>(
+    g: &mut Graph<'a>,
+    name: &str,
+    pipeline: &'a Arc<GraphicsPipeline>,
+    velocity: ImageHandle,
+    [width, height]: [u32; 2],
+    constants: Option<MotionBlurConstants>,
+) -> ImageHandle {
+    let out = g.image(&format!("longest velocity, {name}"), width, height, VELOCITY);
+    g.pass(&format!("motion blur: {name}"))
+        .uses(velocity, Access::FragmentSampled)
+        .color_cleared(out, [0.0; 4])
+        .record(move |cx| {
+            let velocity = cx.image(velocity);
+            cx.rec.bind_graphics(pipeline, &[("velocity_image", Bind::Sampled(&velocity))])?;
+            if let Some(constants) = constants {
+                cx.rec.push_graphics(pipeline, &constants);
+            }
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+    out
+}

@@ -1,0 +1,109 @@
+//! Pipelines that evaluate lights, one for each set of features that a frame needs: what a scene does not have costs
+//! nothing, neither in the shader nor in the making of it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::FrameData;
+use crate::gpu::{Gpu, GpuResult, GraphicsPipeline};
+
+/// What a frame asks of the shaders that evaluate lights (`// features:` in their sources).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// Diffuse and specular light apart.
+    pub split: bool,
+    /// Lights with a surface.
+    pub area: bool,
+    /// Rays for shadows.
+    pub traced: bool,
+    /// Rays that know alpha masks.
+    pub masks: bool,
+}
+
+impl Features {
+    /// What this frame needs.
+    #[must_use]
+    pub fn of(data: &FrameData, split: bool) -> Self {
+        let traced = data.traced.as_ref();
+        Self {
+            split,
+            area: data.ltc.is_some(),
+            traced: traced.is_some(),
+            masks: traced.is_some_and(super::traced::FrameTrees::masked),
+        }
+    }
+
+    /// The shader with these features, as the build names it.
+    #[must_use]
+    pub fn shader(self, file: &str) -> String {
+        let names = [
+            (self.split, "SPLIT"),
+            (self.area, "AREA"),
+            (self.traced, "TRACED"),
+            (self.traced && self.masks, "BVH_MASKS"),
+        ];
+        let wanted = names.iter().filter(|(on, _)| *on);
+        wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
+    }
+}
+
+/// Makes a pipeline of features from its fragment shader's name.
+type Make = Box<dyn Fn(&Gpu, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync>;
+
+/// The pipelines of a pass; all but the plain one are made when they are first asked for.
+pub struct LightVariants {
+    gpu: Gpu,
+    file: &'static str,
+    make: Make,
+    made: Mutex<HashMap<Features, Arc<GraphicsPipeline>>>,
+}
+
+impl LightVariants {
+    /// Those of a fragment shader, with the plain one made.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(
+        gpu: &Gpu,
+        file: &'static str,
+        make: impl Fn(&Gpu, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+    ) -> GpuResult<Self> {
+        let variants = Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() };
+        variants.get(Features::default())?;
+        Ok(variants)
+    }
+
+    /// The one with these features.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn get(&self, features: Features) -> GpuResult<Arc<GraphicsPipeline>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = made.get(&features) {
+            return Ok(Arc::clone(pipeline));
+        }
+        let pipeline = (self.make)(&self.gpu, &features.shader(self.file), features)?;
+        made.insert(features, Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::shader::Shader;
+
+    #[test]
+    fn the_build_has_a_shader_for_every_set_of_features() {
+        for file in ["lighting.frag", "blend.frag"] {
+            for bits in 0..16 {
+                let on = |bit: u32| bits & 1 << bit != 0;
+                let features = Features { split: on(0), area: on(1), traced: on(2), masks: on(3) };
+                let name = features.shader(file);
+                assert!(Shader::find(&name).is_some(), "{name}");
+            }
+        }
+    }
+}

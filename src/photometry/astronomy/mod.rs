@@ -1,0 +1,271 @@
+//! Where Sun and Moon stand, and how bright they are outside of the air, by place and time.
+
+pub mod moon;
+pub mod sun;
+// Some of the reports' numbers happen to lie near pi.
+#[allow(clippy::approx_constant)]
+pub mod tables;
+pub mod time;
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::{DVec3, dvec3};
+
+pub use moon::{Moon, moon};
+pub use sun::{Sun, sun};
+pub use time::{Moment, TimeError};
+
+/// Metres in an astronomical unit: IAU 2012 resolution B2.
+pub const ASTRONOMICAL_UNIT: f64 = 149_597_870_700.0;
+/// Earth's equatorial radius in metres, as NREL/TP-560-34302, section 3.12.
+pub const EARTH_RADIUS: f64 = 6_378_140.0;
+
+/// Why a place is refused.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the {what} is {value}; it must lie between {low} and {high} {unit}")]
+pub struct PlaceError {
+    /// Which number.
+    pub what: &'static str,
+    /// The number.
+    pub value: f64,
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// A place on Earth, and the air there, which bends light near the horizon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    latitude: f64,
+    longitude: f64,
+    altitude: f64,
+    pressure: f64,
+    temperature: f64,
+}
+
+impl Place {
+    /// At a latitude (radians, north positive) and longitude (radians, east positive), at sea level, with the
+    /// pressure 1010 mbar and 10 degrees C for which the refraction formula is given.
+    ///
+    /// # Errors
+    /// A latitude beyond 90 degrees, a longitude beyond 180, or not numbers.
+    pub fn new(latitude: f64, longitude: f64) -> Result<Self, PlaceError> {
+        check("latitude", latitude.to_degrees(), -90.0, 90.0, "degrees")?;
+        check("longitude", longitude.to_degrees(), -180.0, 180.0, "degrees")?;
+        Ok(Self { latitude, longitude, altitude: 0.0, pressure: 1010.0, temperature: 10.0 })
+    }
+
+    /// At an altitude in metres above the sea, -500 to 9000, with the pressure of the standard atmosphere there
+    /// (ICAO Doc 7488: `1013.25 (1 - 2.25577e-5 h)^5.2559`).
+    ///
+    /// # Errors
+    /// An altitude outside of that.
+    pub fn at_altitude(self, altitude: f64) -> Result<Self, PlaceError> {
+        check("altitude", altitude, -500.0, 9000.0, "m")?;
+        let pressure = 1013.25 * (1.0 - 2.255_77e-5 * altitude).powf(5.2559);
+        Ok(Self { altitude, pressure, ..self })
+    }
+
+    /// With a pressure in mbar (0 to 1200; 0 bends nothing) and a temperature in degrees C (-100 to 60).
+    ///
+    /// # Errors
+    /// Numbers outside of that.
+    pub fn with_air(self, pressure: f64, temperature: f64) -> Result<Self, PlaceError> {
+        check("pressure", pressure, 0.0, 1200.0, "mbar")?;
+        check("temperature", temperature, -100.0, 60.0, "degrees C")?;
+        Ok(Self { pressure, temperature, ..self })
+    }
+
+    /// Radians, north positive.
+    #[must_use]
+    pub const fn latitude(self) -> f64 {
+        self.latitude
+    }
+
+    /// Radians, east positive.
+    #[must_use]
+    pub const fn longitude(self) -> f64 {
+        self.longitude
+    }
+
+    /// Metres above the sea.
+    #[must_use]
+    pub const fn altitude(self) -> f64 {
+        self.altitude
+    }
+
+    /// How much the air lifts a body whose true elevation is `elevation` (radians); result in radians.
+    ///
+    /// Above -0.575 degrees by Saemundsson, Sky and Telescope 72 (1986), p. 70, which NREL/TP-560-34302 uses (equation
+    /// 42); below by the NOAA Solar Calculator's continuation, `-20.772" / tan e`, so that nothing jumps at sunset.
+    #[must_use]
+    pub fn refraction(self, elevation: f64) -> f64 {
+        let degrees = elevation.to_degrees();
+        let air = self.pressure / 1010.0 * 283.0 / (273.0 + self.temperature);
+        let lifted = if degrees > -0.575 {
+            1.02 / (60.0 * (degrees + 10.3 / (degrees + 5.11)).to_radians().tan())
+        } else {
+            -20.772 / 3600.0 / elevation.max(-FRAC_PI_2 + 1e-6).tan()
+        };
+        // At the zenith the formula goes to -0.0014 minutes.
+        (lifted.max(0.0) * air).to_radians()
+    }
+}
+
+fn check(what: &'static str, value: f64, low: f64, high: f64, unit: &'static str) -> Result<(), PlaceError> {
+    // Written so that NaN is refused too.
+    if (low..=high).contains(&value) { Ok(()) } else { Err(PlaceError { what, value, low, high, unit }) }
+}
+
+/// A direction in the sky.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Horizontal {
+    /// Radians above the horizon, -pi/2 to pi/2.
+    pub elevation: f64,
+    /// Radians from north over east, 0 to 2 pi.
+    pub azimuth: f64,
+}
+
+impl Horizontal {
+    /// Unit vector to it: +X east, +Y up, -Z north.
+    #[must_use]
+    pub fn direction(self) -> DVec3 {
+        let (sin_e, cos_e) = self.elevation.sin_cos();
+        let (sin_a, cos_a) = self.azimuth.sin_cos();
+        dvec3(cos_e * sin_a, sin_e, -cos_e * cos_a)
+    }
+}
+
+/// A body's place among the stars, seen from Earth's centre: apparent ecliptic coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ecliptic {
+    /// Radians, 0 to 2 pi.
+    pub longitude: f64,
+    /// Radians.
+    pub latitude: f64,
+    /// Metres.
+    pub distance: f64,
+}
+
+/// Nutation in longitude and obliquity, and the true obliquity, in radians: NREL/TP-560-34302, sections 3.4 and 3.5.
+#[derive(Clone, Copy, Debug)]
+struct Nutation {
+    longitude: f64,
+    obliquity: f64,
+}
+
+fn nutation(moment: Moment) -> Nutation {
+    let t = moment.ephemeris_centuries();
+    let x = [
+        polynomial(t, &[297.850_36, 445_267.111_48, -0.001_914_2, 1.0 / 189_474.0]),
+        polynomial(t, &[357.527_72, 35_999.050_34, -0.000_160_3, -1.0 / 300_000.0]),
+        polynomial(t, &[134.962_98, 477_198.867_398, 0.008_697_2, 1.0 / 56_250.0]),
+        polynomial(t, &[93.271_91, 483_202.017_538, -0.003_682_5, 1.0 / 327_270.0]),
+        polynomial(t, &[125.044_52, -1_934.136_261, 0.002_070_8, 1.0 / 450_000.0]),
+    ];
+    let (mut longitude, mut obliquity) = (0.0, 0.0);
+    for &[y0, y1, y2, y3, y4, a, b, c, d] in &tables::NUTATION {
+        let angle: f64 = (y0 * x[0] + y1 * x[1] + y2 * x[2] + y3 * x[3] + y4 * x[4]).to_radians();
+        longitude += (a + b * t) * angle.sin();
+        obliquity += (c + d * t) * angle.cos();
+    }
+    let mean = polynomial(
+        t / 100.0,
+        &[84_381.448, -4680.93, -1.55, 1999.25, -51.38, -249.67, -39.05, 7.12, 27.87, 5.79, 2.45],
+    );
+    Nutation { longitude: (longitude / 36e6).to_radians(), obliquity: (mean / 3600.0 + obliquity / 36e6).to_radians() }
+}
+
+/// `c0 + c1 x + c2 x^2 ...`
+fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
+}
+
+/// From Earth's centre to an observer: true elevation and azimuth, with parallax, without refraction.
+///
+/// NREL/TP-560-34302, sections 3.8 to 3.15, for any distance.
+fn topocentric(moment: Moment, place: Place, body: Ecliptic, nutation: Nutation) -> Horizontal {
+    let (sin_e, cos_e) = nutation.obliquity.sin_cos();
+    let (sin_l, cos_l) = body.longitude.sin_cos();
+    let (sin_b, cos_b) = body.latitude.sin_cos();
+    let ascension = (sin_l * cos_e - sin_b / cos_b * sin_e).atan2(cos_l);
+    let declination = (sin_b * cos_e + cos_b * sin_e * sin_l).asin();
+    let (days, t) = (moment.julian_day() - time::J2000, moment.centuries());
+    let sidereal = 280.460_618_37 + 360.985_647_366_29 * days + t * t * (0.000_387_933 - t / 38_710_000.0);
+    let hour = sidereal.rem_euclid(360.0).to_radians() + nutation.longitude * cos_e + place.longitude - ascension;
+    let parallax = EARTH_RADIUS / body.distance;
+    let u = (0.996_647_19 * place.latitude.tan()).atan();
+    let height = place.altitude / EARTH_RADIUS;
+    let x = u.cos() + height * place.latitude.cos();
+    let y = 0.996_647_19 * u.sin() + height * place.latitude.sin();
+    let (sin_d, cos_d) = declination.sin_cos();
+    let denominator = cos_d - x * parallax * hour.cos();
+    let shift = (-x * parallax * hour.sin()).atan2(denominator);
+    let declination = ((sin_d - y * parallax) * shift.cos()).atan2(denominator);
+    let hour = hour - shift;
+    let (sin_p, cos_p) = place.latitude.sin_cos();
+    let elevation = (sin_p * declination.sin() + cos_p * declination.cos() * hour.cos()).clamp(-1.0, 1.0).asin();
+    let azimuth = hour.sin().atan2(hour.cos() * sin_p - declination.tan() * cos_p) + PI;
+    Horizontal { elevation, azimuth: azimuth.rem_euclid(TAU) }
+}
+
+/// Relative optical air mass at an apparent elevation in radians: 1 at the zenith, 37.9 at the horizon; none below it.
+///
+/// Kasten and Young, "Revised optical air mass tables and approximation formula", Applied Optics 28 (1989), equation 3.
+#[must_use]
+pub fn air_mass(elevation: f64) -> Option<f64> {
+    let degrees = elevation.to_degrees();
+    (0.0..=90.0).contains(&degrees).then(|| 1.0 / (elevation.sin() + 0.505_72 * (degrees + 6.079_95).powf(-1.6364)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn air_masses_of_the_paper() {
+        // Kasten and Young 1989, table II.
+        for (degrees, mass) in [(90.0, 1.0), (60.0, 1.154), (30.0, 1.994), (10.0, 5.586), (5.0, 10.32), (0.0, 37.92)] {
+            let got = air_mass(f64::to_radians(degrees)).unwrap();
+            assert!((got / mass - 1.0).abs() < 2e-3, "{degrees} degrees: {got}, not {mass}");
+        }
+        assert_eq!(air_mass(-0.01), None);
+        assert_eq!(air_mass(f64::NAN), None);
+    }
+
+    #[test]
+    fn refraction_lifts_and_never_jumps() {
+        let place = Place::new(0.0, 0.0).unwrap();
+        let at = |degrees: f64| place.refraction(degrees.to_radians()).to_degrees() * 60.0;
+        // Meeus, Astronomical Algorithms, chapter 16: 28 to 29 minutes at true elevation 0, 5.3 minutes at 10 degrees.
+        assert!((28.0..30.0).contains(&at(0.0)), "{}", at(0.0));
+        assert!((5.2..5.5).contains(&at(10.0)), "{}", at(10.0));
+        assert!(at(90.0).abs() < 0.01);
+        let mut last = at(-90.0);
+        for step in -8999..=9000 {
+            let here = at(f64::from(step) / 100.0);
+            assert!(here.is_finite() && (here - last).abs() < 0.7, "jump at {step}: {last} to {here}");
+            last = here;
+        }
+        assert_eq!(place.with_air(0.0, 10.0).unwrap().refraction(0.0), 0.0);
+    }
+
+    #[test]
+    fn impossible_places_are_refused() {
+        assert!(Place::new(f64::NAN, 0.0).is_err());
+        let message = Place::new(2.0, 0.0).unwrap_err().to_string();
+        assert!(message.contains("latitude") && message.contains("-90"), "{message}");
+        assert!(Place::new(0.0, 0.0).unwrap().at_altitude(f64::INFINITY).is_err());
+    }
+
+    #[test]
+    fn directions() {
+        let north = Horizontal { elevation: 0.0, azimuth: 0.0 }.direction();
+        let east = Horizontal { elevation: 0.0, azimuth: FRAC_PI_2 }.direction();
+        assert!((north - DVec3::NEG_Z).length() < 1e-12 && (east - DVec3::X).length() < 1e-12);
+    }
+}

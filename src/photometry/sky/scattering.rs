@@ -1,0 +1,247 @@
+//! Light along one line of sight, and light that was scattered more than once.
+
+use std::f64::consts::PI;
+
+use rayon::prelude::*;
+
+use super::{
+    Body,
+    atmosphere::{AEROSOL_ASYMMETRY, Atmosphere, GROUND, TOP, distance_to_ground, distance_to_top, radius_at},
+    spectrum::{BANDS, Spectrum},
+};
+
+/// Rayleigh's phase function (1/sr) of the cosine of the scattering angle: `3 / (16 pi) (1 + c^2)`.
+#[must_use]
+pub fn rayleigh_phase(cosine: f64) -> f64 {
+    3.0 / (16.0 * PI) * (1.0 + cosine * cosine)
+}
+
+/// The aerosol's phase function (1/sr): Cornette and Shanks, "Physically reasonable analytic expression for the
+/// single-scattering phase function", Applied Optics 31 (1992), equation 8.
+#[must_use]
+pub fn mie_phase(cosine: f64) -> f64 {
+    let g = AEROSOL_ASYMMETRY;
+    3.0 / (8.0 * PI) * (1.0 - g * g) / (2.0 + g * g) * (1.0 + cosine * cosine)
+        / (1.0 + g * g - 2.0 * g * cosine).powf(1.5)
+}
+
+/// Heights and cosines of the body's zenith angle in the table of multiple scattering.
+const HEIGHTS: usize = 24;
+const COSINES: usize = 40;
+/// Directions over the sphere, and steps along each.
+const RINGS: usize = 12;
+const SPOKES: usize = 6;
+const STEPS: u32 = 24;
+
+/// What isotropic scattering gives after the first time: radiance that comes from all around, over the irradiance of the
+/// body outside of the air.
+pub(super) struct Multiple {
+    size: f64,
+    table: Vec<Spectrum>,
+}
+
+fn height_at(v: f64) -> f64 {
+    TOP * v * v
+}
+
+/// Elevations of the body are dense around the horizon.
+fn elevation_at(u: f64) -> f64 {
+    let s = 2.0 * u - 1.0;
+    s.abs().powf(1.5).copysign(s) * PI / 2.0
+}
+
+impl Multiple {
+    pub(super) fn new(atmosphere: &Atmosphere, size: f64) -> Self {
+        let mut out = Self { size, table: Vec::new() };
+        out.table = (0..HEIGHTS * COSINES)
+            .into_par_iter()
+            .map(|i| {
+                let height = height_at((i / COSINES) as f64 / (HEIGHTS - 1) as f64);
+                let elevation = elevation_at((i % COSINES) as f64 / (COSINES - 1) as f64);
+                out.gather(atmosphere, GROUND + height.clamp(1e-3, TOP - 1e-3), elevation)
+            })
+            .collect();
+        out
+    }
+
+    /// Hillaire 2020, equations 5 to 10; the first scattering has its real phase functions here.
+    fn gather(&self, atmosphere: &Atmosphere, r: f64, elevation: f64) -> Spectrum {
+        let (sun_up, sun_flat) = elevation.sin_cos();
+        let (mut second, mut again) = ([0.0; BANDS], [0.0; BANDS]);
+        let count = (RINGS * SPOKES) as f64;
+        for ring in 0..RINGS {
+            // Equal areas.
+            let mu = 1.0 - 2.0 * (ring as f64 + 0.5) / RINGS as f64;
+            let flat = (1.0 - mu * mu).sqrt();
+            for spoke in 0..SPOKES {
+                // Half a circle: the other half mirrors it.
+                let azimuth = PI * (spoke as f64 + 0.5) / SPOKES as f64;
+                let cosine = mu * sun_up + flat * sun_flat * azimuth.cos();
+                let (light, part) = self.march(atmosphere, r, mu, azimuth, (sun_up, sun_flat), cosine);
+                for i in 0..BANDS {
+                    second[i] += light[i] / count;
+                    again[i] += part[i] / count;
+                }
+            }
+        }
+        std::array::from_fn(|i| second[i] / (1.0 - again[i]).max(1e-3))
+    }
+
+    /// Radiance of light scattered once (and what the ground reflects) along a ray, and the part of isotropic, uniform
+    /// light that is scattered towards its start.
+    fn march(
+        &self,
+        atmosphere: &Atmosphere,
+        r: f64,
+        mu: f64,
+        azimuth: f64,
+        (sun_up, sun_flat): (f64, f64),
+        cosine: f64,
+    ) -> (Spectrum, Spectrum) {
+        let ground = distance_to_ground(r, mu);
+        let length = ground.unwrap_or_else(|| distance_to_top(r, mu));
+        let flat = (1.0 - mu * mu).max(0.0).sqrt() * azimuth.cos();
+        let (ray, haze) = (rayleigh_phase(cosine), mie_phase(cosine));
+        let mut through = [1.0; BANDS];
+        let (mut light, mut part) = ([0.0; BANDS], [0.0; BANDS]);
+        // The cosine at a point to the zenith there: position times direction over radius.
+        let sun_at = |t: f64, radius: f64| (r * sun_up + t * (mu * sun_up + flat * sun_flat)) / radius;
+        let mut before = 0.0;
+        for step in 0..STEPS {
+            let after = length * (f64::from(step + 1) / f64::from(STEPS)).powi(2);
+            let (t, dt) = (f64::midpoint(before, after), after - before);
+            before = after;
+            let radius = radius_at(r, mu, t);
+            let [air, aerosol, ozone] = atmosphere.density(radius - GROUND);
+            let sun = atmosphere.sunlight(radius, sun_at(t, radius), self.size);
+            for i in 0..BANDS {
+                let (scatter_air, scatter_haze) = (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
+                let extinction = scatter_air + atmosphere.mie_extinction[i] * aerosol + atmosphere.ozone[i] * ozone;
+                let left = (-extinction * dt).exp();
+                // The integral over the step of what is scattered in, dimmed on its way (Hillaire 2015).
+                let weight = through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                light[i] += weight * sun[i] * (scatter_air * ray + scatter_haze * haze);
+                part[i] += weight * (scatter_air + scatter_haze);
+                through[i] *= left;
+            }
+        }
+        if ground.is_some() {
+            let up = sun_at(length, GROUND);
+            let sun = atmosphere.sunlight(GROUND, up, self.size);
+            for i in 0..BANDS {
+                light[i] += through[i] * atmosphere.air.ground_albedo / PI * sun[i] * up.max(0.0);
+            }
+        }
+        (light, part)
+    }
+
+    /// At a radius (km) under a body with this sine of elevation.
+    fn at(&self, radius: f64, sine: f64) -> Spectrum {
+        let elevation = sine.clamp(-1.0, 1.0).asin() / (PI / 2.0);
+        let u = f64::midpoint(1.0, elevation.abs().powf(2.0 / 3.0).copysign(elevation));
+        let v = ((radius - GROUND).max(0.0) / TOP).sqrt().min(1.0);
+        let (x, y) = (u * (COSINES - 1) as f64, v * (HEIGHTS - 1) as f64);
+        let (x0, y0) = ((x as usize).min(COSINES - 2), (y as usize).min(HEIGHTS - 2));
+        let (fx, fy) = (x - x0 as f64, y - y0 as f64);
+        let at = |x: usize, y: usize| self.table.get(y * COSINES + x).copied().unwrap_or([0.0; BANDS]);
+        let (a, b, c, d) = (at(x0, y0), at(x0 + 1, y0), at(x0, y0 + 1), at(x0 + 1, y0 + 1));
+        std::array::from_fn(|i| {
+            let (low, high) = (a[i] + (b[i] - a[i]) * fx, c[i] + (d[i] - c[i]) * fx);
+            low + (high - low) * fy
+        })
+    }
+}
+
+/// Radiance over the irradiance outside of the air.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    /// All but the next.
+    pub smooth: Spectrum,
+    /// Scattered once by aerosol, without the phase function.
+    pub aureole: Spectrum,
+}
+
+/// A line of sight from an observer who stands on the ground.
+pub(super) struct Path<'a> {
+    atmosphere: &'a Atmosphere,
+    multiple: &'a Multiple,
+    mu: f64,
+    cosine: f64,
+    sun_up: f64,
+}
+
+impl<'a> Path<'a> {
+    /// Towards an elevation and an azimuth away from the body's, in radians.
+    pub(super) fn new(
+        atmosphere: &'a Atmosphere,
+        multiple: &'a Multiple,
+        body: Body,
+        elevation: f64,
+        azimuth: f64,
+    ) -> Self {
+        let (sun_up, sun_flat) = body.place.elevation.sin_cos();
+        let (mu, flat) = elevation.sin_cos();
+        Self { atmosphere, multiple, mu, cosine: mu * sun_up + flat * sun_flat * azimuth.cos(), sun_up }
+    }
+
+    /// Up to the top of the air.
+    pub(super) fn integrate(&self) -> Part {
+        self.march(GROUND, distance_to_top(GROUND, self.mu), 64).0
+    }
+
+    /// Down to the ground, which has this radiance.
+    pub(super) fn integrate_to_ground(&self, ground: &Spectrum) -> Part {
+        // Eyes are two metres above it.
+        let r = GROUND + 0.002;
+        let length = distance_to_ground(r, self.mu).unwrap_or_else(|| distance_to_top(r, self.mu));
+        let (mut part, through) = self.march(r, length, 16);
+        for i in 0..BANDS {
+            part.smooth[i] += through[i] * ground[i];
+        }
+        part
+    }
+
+    fn march(&self, r: f64, length: f64, steps: u32) -> (Part, Spectrum) {
+        let atmosphere = self.atmosphere;
+        let phase = rayleigh_phase(self.cosine);
+        let mut through = [1.0; BANDS];
+        let mut out = Part { smooth: [0.0; BANDS], aureole: [0.0; BANDS] };
+        let mut before = 0.0;
+        for step in 0..steps {
+            let after = length * (f64::from(step + 1) / f64::from(steps)).powi(2);
+            let (t, dt) = (f64::midpoint(before, after), after - before);
+            before = after;
+            let radius = radius_at(r, self.mu, t);
+            let sine = (r * self.sun_up + t * self.cosine) / radius;
+            let [air, aerosol, ozone] = atmosphere.density(radius - GROUND);
+            let sun = atmosphere.sunlight(radius, sine, self.multiple.size);
+            let around = self.multiple.at(radius, sine);
+            for i in 0..BANDS {
+                let (scatter_air, scatter_haze) = (atmosphere.rayleigh[i] * air, atmosphere.mie[i] * aerosol);
+                let extinction = scatter_air + atmosphere.mie_extinction[i] * aerosol + atmosphere.ozone[i] * ozone;
+                let left = (-extinction * dt).exp();
+                let weight = through[i] * if extinction > 1e-12 { (1.0 - left) / extinction } else { dt };
+                out.smooth[i] += weight * (sun[i] * scatter_air * phase + (scatter_air + scatter_haze) * around[i]);
+                out.aureole[i] += weight * sun[i] * scatter_haze;
+                through[i] *= left;
+            }
+        }
+        (out, through)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phase_functions_have_unit_integral() {
+        for phase in [rayleigh_phase, mie_phase] {
+            let steps = 20_000;
+            let sum: f64 = (0..steps)
+                .map(|i| phase(-1.0 + 2.0 * (f64::from(i) + 0.5) / f64::from(steps)) * 2.0 / f64::from(steps))
+                .sum();
+            assert!((sum * 2.0 * PI - 1.0).abs() < 1e-6, "{sum}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of lamps with a shape.
+
+use std::collections::HashMap;
+
+use glam::{DAffine3, DMat3, DMat4, DVec3, Vec2, Vec3, vec2};
+
+use super::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap, procedural::shapes};
+use crate::photometry::{Emitter, Sides, color};
+
+/// A flat piece of an emissive mesh, in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EmissivePatch {
+    /// One corner (m).
+    pub corner: DVec3,
+    /// The two sides from there (m), anticlockwise seen from the front.
+    pub sides: [DVec3; 2],
+    /// A whole parallelogram with right angles, else half of one: a triangle.
+    pub rectangle: bool,
+    /// Mean emitted luminance by channel (nits).
+    pub luminance: Vec3,
+    /// Both faces shine.
+    pub two_sided: bool,
+}
+
+impl EmissivePatch {
+    /// Its area (m2), of one face.
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        self.sides[0].cross(self.sides[1]).length() * if self.rectangle { 1.0 } else { 0.5 }
+    }
+
+    /// Where its middle is.
+    #[must_use]
+    pub fn center(&self) -> DVec3 {
+        self.corner + (self.sides[0] + self.sides[1]) / if self.rectangle { 2.0 } else { 3.0 }
+    }
+
+    fn strength(&self) -> f64 {
+        color::luminance(self.luminance.as_dvec3()) * self.area()
+    }
+}
+
+/// The emissive meshes of a scene as lights.
+#[derive(Clone, Debug, Default)]
+pub struct EmissiveLights {
+    /// What shines, by the order in the scene.
+    pub patches: Vec<EmissivePatch>,
+    /// Triangles that glow.
+    pub triangles: usize,
+    /// The share of all their light that those give which were too many, 0 to 1.
+    pub left_out: f64,
+}
+
+/// How many pieces of emissive meshes light a scene at most; of more, the strongest do.
+pub const MOST_PATCHES: usize = 512;
+
+/// The emissive meshes of a scene as lights: triangles, pairs of them as rectangles where they are one, the strongest
+/// `MOST_PATCHES`.
+#[must_use]
+pub fn emissive_lights(scene: &Scene) -> EmissiveLights {
+    let mut patches: Vec<EmissivePatch> = Vec::new();
+    let mut triangles = 0;
+    for placed in scene.walk() {
+        let Some(mesh) = placed.node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else { continue };
+        for primitive in &mesh.primitives {
+            let material = primitive.material.and_then(|material| scene.materials.get(material));
+            let Some(material) = material.filter(|m| m.emission.max_element() > 0.0 && !m.unlit) else { continue };
+            triangles += add_primitive(scene, primitive, material, &placed.world, &mut patches);
+        }
+    }
+    let all: f64 = patches.iter().map(EmissivePatch::strength).sum();
+    if patches.len() > MOST_PATCHES {
+        let mut order: Vec<usize> = (0..patches.len()).collect();
+        // Stable, so that the same scene always keeps the same ones.
+        order.sort_by(|&a, &b| patches[b].strength().total_cmp(&patches[a].strength()));
+        order.truncate(MOST_PATCHES);
+        order.sort_unstable();
+        patches = order.into_iter().map(|index| patches[index]).collect();
+    }
+    let kept: f64 = patches.iter().map(EmissivePatch::strength).sum();
+    EmissiveLights { patches, triangles, left_out: if all > 0.0 { (1.0 - kept / all).max(0.0) } else { 0.0 } }
+}
+
+fn add_primitive(
+    scene: &Scene,
+    primitive: &Primitive,
+    material: &Material,
+    world: &DMat4,
+    patches: &mut Vec<EmissivePatch>,
+) -> usize {
+    let mirrored = world.determinant() < 0.0;
+    let opacity = if material.alpha == AlphaMode::Blend { material.base_color.w.clamp(0.0, 1.0) } else { 1.0 };
+    let mut texels = HashMap::new();
+    // The corners of the triangle before, for pairs that make a rectangle.
+    let mut before: Option<[DVec3; 3]> = None;
+    let mut triangles = 0;
+    for triangle in primitive.indices.chunks_exact(3) {
+        let at = |index: u32| primitive.positions.get(index as usize).copied().unwrap_or_default().as_dvec3();
+        let mut corners = [at(triangle[0]), at(triangle[1]), at(triangle[2])].map(|p| world.transform_point3(p));
+        if mirrored {
+            corners.swap(1, 2);
+        }
+        let sides = [corners[1] - corners[0], corners[2] - corners[0]];
+        let doubled = sides[0].cross(sides[1]).length();
+        // Slivers give nothing and have no normal.
+        if !(doubled > 1e-12 * sides[0].length_squared().max(sides[1].length_squared()) && doubled > 0.0) {
+            before = None;
+            continue;
+        }
+        triangles += 1;
+        let texture = material.emissive_texture.map_or(Vec3::ONE, |texture| {
+            mean_texel(scene, primitive, texture, [triangle[0], triangle[1], triangle[2]], &mut texels)
+        });
+        let luminance = material.emission * texture * opacity;
+        let patch =
+            EmissivePatch { corner: corners[0], sides, rectangle: false, luminance, two_sided: material.double_sided };
+        if let Some(last) = patches.last_mut()
+            && let Some(merged) = before.and_then(|other| rectangle_of(other, corners))
+            && (last.luminance - luminance).abs().max_element() <= 1e-3 * luminance.max_element()
+        {
+            *last = EmissivePatch { corner: merged[0], sides: [merged[1], merged[2]], rectangle: true, ..patch };
+            before = None;
+            continue;
+        }
+        before = Some(corners);
+        patches.push(patch);
+    }
+    triangles
+}
+
+/// Corner and sides of the rectangle that two triangles make, if they do: each has its right angle opposite to the side
+/// that they share.
+fn rectangle_of(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
+    let right_angle = |t: [DVec3; 3]| {
+        (0..3).find_map(|i| {
+            let (p, q) = (t[(i + 1) % 3] - t[i], t[(i + 2) % 3] - t[i]);
+            (p.dot(q).abs() <= 1e-5 * p.length() * q.length()).then_some((t[i], p, q))
+        })
+    };
+    let ((corner, p, q), (opposite, r, _)) = (right_angle(a)?, right_angle(b)?);
+    let size = p.length().max(q.length());
+    let same_plane = r.normalize().dot(p.cross(q).normalize()).abs() < 1e-5;
+    let fits =
+        (corner + p + q).distance(opposite) <= 1e-5 * size && (r + p).length().min((r + q).length()) <= 1e-5 * size;
+    (same_plane && fits).then_some([corner, p, q])
+}
+
+/// Points along a triangle's side at which a texture is read.
+const TEXEL_STEPS: u32 = 24;
+
+/// The mean of an emissive texture (linear) over a triangle.
+fn mean_texel(
+    scene: &Scene,
+    primitive: &Primitive,
+    texture: TextureRef,
+    triangle: [u32; 3],
+    texels: &mut HashMap<u8, f32>,
+) -> Vec3 {
+    let Some(used) = scene.textures.get(texture.texture) else { return Vec3::ONE };
+    let Some(image) = scene.images.get(used.image) else { return Vec3::ONE };
+    let uvs = if texture.uv_set == 0 { &primitive.uv0 } else { &primitive.uv1 };
+    let [a, b, c] = triangle.map(|index| {
+        let uv = uvs.get(index as usize).copied().unwrap_or_default().extend(1.0);
+        let [row0, row1] = texture.transform.map(Vec3::from_array);
+        vec2(row0.dot(uv), row1.dot(uv))
+    });
+    let mut sum = Vec3::ZERO;
+    let step = 1.0 / TEXEL_STEPS as f32;
+    let mut count = 0.0;
+    for i in 0..TEXEL_STEPS {
+        for j in 0..TEXEL_STEPS - i {
+            // The middles of both halves of a little parallelogram.
+            for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < TEXEL_STEPS)] {
+                if inside {
+                    let (u, v) = ((i as f32 + third) * step, (j as f32 + third) * step);
+                    sum += texel(image, &used.sampler, a + (b - a) * u + (c - a) * v, texels);
+                    count += 1.0;
+                }
+            }
+        }
+    }
+    sum / count
+}
+
+fn texel(image: &Image, sampler: &Sampler, uv: Vec2, decoded: &mut HashMap<u8, f32>) -> Vec3 {
+    let place = |x: f32, size: u32, wrap: Wrap| {
+        let x = match wrap {
+            Wrap::Repeat => x - x.floor(),
+            Wrap::Mirror => 1.0 - ((x * 0.5).fract().abs() * 2.0 - 1.0).abs(),
+            Wrap::Clamp => x.clamp(0.0, 1.0),
+        };
+        ((x * size as f32) as u32).min(size - 1)
+    };
+    let (x, y) = (place(uv.x, image.width, sampler.wrap_u), place(uv.y, image.height, sampler.wrap_v));
+    let start = (y as usize * image.width as usize + x as usize) * 4;
+    let mut linear = |channel: usize| {
+        let byte = image.rgba8.get(start + channel).copied().unwrap_or(0);
+        *decoded.entry(byte).or_insert_with(|| color::srgb_eotf(f64::from(byte) / 255.0) as f32)
+    };
+    Vec3::new(linear(0), linear(1), linear(2))
+}
+
+/// A lamp's shining surface in its own frame (it shines along -Z, +X along its width or length), with outward normals;
+/// none for lamps without a size.
+#[must_use]
+pub fn lamp_body(emitter: Emitter) -> Option<Primitive> {
+    const AROUND: usize = 64;
+    // Polygons that stand for circles are as large as they.
+    let grown = |radius: f64| {
+        let step = std::f64::consts::TAU / AROUND as f64;
+        (radius * (step / step.sin()).sqrt()) as f32
+    };
+    // From the +Y of planes and surfaces of revolution.
+    let to_front = DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y);
+    let along_x = DMat3::from_cols(DVec3::NEG_Y, DVec3::X, DVec3::Z);
+    let turned = |part: Primitive, by: DMat3| shapes::transformed(&part, &DAffine3::from_mat3(by));
+    match emitter {
+        Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { .. } => None,
+        Emitter::Sphere { radius } => Some(shapes::uv_sphere(radius as f32, AROUND, AROUND / 2)),
+        Emitter::Disk { radius, .. } => {
+            Some(turned(shapes::lathe(&[vec2(grown(radius), 0.0), vec2(0.0, 0.0)], 0.1, AROUND), to_front))
+        }
+        Emitter::Rectangle { width, height, .. } => {
+            Some(turned(shapes::plane(vec2(width as f32, height as f32), 1, 1), to_front))
+        }
+        Emitter::Tube { radius, length } => {
+            let (radius, half) = (radius as f32, length as f32 * 0.5);
+            let profile: Vec<Vec2> = (0..=AROUND / 2)
+                .map(|i| {
+                    let polar = i as f32 / (AROUND / 2) as f32 * std::f32::consts::PI;
+                    let end = if i <= AROUND / 4 { -half } else { half };
+                    vec2(radius * polar.sin().max(0.0), end - radius * polar.cos())
+                })
+                .collect();
+            Some(turned(shapes::lathe(&profile, 0.5, AROUND), along_x))
+        }
+    }
+}
+
+/// Whether a lamp's body is seen from both sides.
+#[must_use]
+pub fn body_is_two_sided(emitter: Emitter) -> bool {
+    matches!(emitter, Emitter::Disk { sides: Sides::Two, .. } | Emitter::Rectangle { sides: Sides::Two, .. })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        procedural::textures::Picture,
+    };
+
+    fn glowing() -> Material {
+        Material { emission: Vec3::new(100.0, 50.0, 0.0), ..dielectric("glow", Vec3::ONE, 1.0) }
+    }
+
+    #[test]
+    fn two_triangles_of_a_screen_are_one_rectangle() {
+        let mut builder = SceneBuilder::new("screen");
+        let material = glowing();
+        let material = builder.add_material(material);
+        let mesh = builder.add_mesh("screen", shapes::plane(vec2(2.0, 0.5), 1, 1), material);
+        let place = DMat4::from_translation(DVec3::new(1.0, 2.0, 3.0)) * DMat4::from_rotation_x(1.0);
+        builder.instance("screen", mesh, place);
+        builder.instance("mirrored", mesh, DMat4::from_scale(DVec3::new(-1.0, 1.0, 2.0)));
+        let lights = emissive_lights(&builder.build().unwrap());
+        assert_eq!((lights.patches.len(), lights.triangles, lights.left_out), (2, 4, 0.0));
+        let (first, second) = (lights.patches[0], lights.patches[1]);
+        assert!(first.rectangle && second.rectangle);
+        assert!((first.area() - 1.0).abs() < 1e-6 && (second.area() - 2.0).abs() < 1e-6);
+        assert!(first.center().distance(DVec3::new(1.0, 2.0, 3.0)) < 1e-6);
+        // The front stays the front under a mirror: a plane faces +Y.
+        let normal = |patch: &EmissivePatch| patch.sides[0].cross(patch.sides[1]).normalize();
+        assert!(normal(&first).distance(place.transform_vector3(DVec3::Y)) < 1e-6, "{}", normal(&first));
+        assert!(normal(&second).distance(DVec3::Y) < 1e-6, "{}", normal(&second));
+    }
+
+    #[test]
+    fn a_texture_counts_by_its_mean_and_the_strongest_are_kept() {
+        let mut builder = SceneBuilder::new("many");
+        // Left half white, right half black.
+        let rgba8 = (0..64 * 64).flat_map(|i| if i % 64 < 32 { [255; 4] } else { [0, 0, 0, 255] }).collect();
+        let texture = builder.add_texture("half", Picture { width: 64, height: 64, rgba8 }, Sampler::default());
+        let material = glowing();
+        let half = Material { emissive_texture: Some(SceneBuilder::texture_ref(texture)), ..material };
+        let half = builder.add_material(half);
+        let mesh = builder.add_mesh("half", shapes::plane(vec2(1.0, 1.0), 1, 1), half);
+        builder.instance("half", mesh, DMat4::IDENTITY);
+        let patches = emissive_lights(&builder.build().unwrap()).patches;
+        let flux: Vec3 = patches.iter().map(|patch| patch.luminance * patch.area() as f32).sum();
+        assert!((flux.x - 50.0).abs() < 1.0 && (flux.y - 25.0).abs() < 0.5, "{flux}");
+
+        let mut builder = SceneBuilder::new("more");
+        let material = glowing();
+        let material = builder.add_material(material);
+        let mesh = builder.add_mesh("ball", shapes::icosphere(1.0, 3), material);
+        builder.instance("ball", mesh, DMat4::IDENTITY);
+        let lights = emissive_lights(&builder.build().unwrap());
+        assert_eq!((lights.triangles, lights.patches.len()), (1280, MOST_PATCHES));
+        assert!((lights.left_out - 0.6).abs() < 0.05, "{}", lights.left_out);
+    }
+
+    #[test]
+    fn bodies_have_the_area_of_their_lamps_and_face_outwards() {
+        for emitter in [
+            Emitter::Sphere { radius: 0.3 },
+            Emitter::Disk { radius: 0.3, sides: Sides::One },
+            Emitter::Rectangle { width: 0.4, height: 2.0, sides: Sides::One },
+            Emitter::Tube { radius: 0.05, length: 1.0 },
+        ] {
+            let body = lamp_body(emitter).unwrap();
+            let at = |index: u32| body.positions[index as usize].as_dvec3();
+            let (mut area, mut forward) = (0.0, 0.0);
+            for t in body.indices.chunks_exact(3) {
+                let cross = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])) / 2.0;
+                let normal = body.normals[t[0] as usize].as_dvec3();
+                assert!(cross.length() < 1e-12 || cross.dot(normal) > 0.0, "{emitter:?}");
+                area += cross.length();
+                forward -= cross.z;
+            }
+            assert!((area / emitter.area().unwrap() - 1.0).abs() < 5e-3, "{emitter:?}: {area}");
+            let flat = matches!(emitter, Emitter::Disk { .. } | Emitter::Rectangle { .. });
+            assert!(!flat || (forward / area - 1.0).abs() < 1e-6, "{emitter:?} shines along -Z");
+        }
+        assert!(lamp_body(Emitter::Point).is_none());
+    }
+}

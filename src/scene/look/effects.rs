@@ -1,0 +1,266 @@
+//! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a value overrides that
+//! value, and `enabled` switches.
+
+use glam::DVec3;
+
+use super::{
+    Look, LookError, Reader,
+    rig::{DEFAULT_F_STOP, DEFAULT_SHUTTER},
+};
+use crate::camera::{
+    Effects, ThinLens,
+    chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Vignetting},
+    effects::Grain,
+};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("effects.depth_of_field.enabled", "true or false"),
+    ("effects.depth_of_field.f_stop", "an f-number from 0.5 to 1024, for the blur alone"),
+    ("effects.depth_of_field.focus", "metres from the lens, or infinity, for the blur alone"),
+    ("effects.motion_blur.enabled", "true or false"),
+    ("effects.motion_blur.shutter", "seconds above 0, for the blur alone, e.g. \"1/30\""),
+    ("effects.bloom.enabled", "true or false"),
+    ("effects.bloom.fraction", "the part of the light that is scattered, from 0 to 1, e.g. 0.02"),
+    ("effects.vignetting.enabled", "true or false"),
+    ("effects.vignetting.natural", "exponent of the cosine from 0 to 8; 4 by nature"),
+    ("effects.vignetting.mechanical", "true or false: the barrel cuts the pupil"),
+    ("effects.chromatic_aberration.enabled", "true or false"),
+    ("effects.chromatic_aberration.amount", "percent from -5 to 5 by which red is imaged larger than blue, e.g. 0.1"),
+    ("effects.grain.enabled", "true or false"),
+    ("effects.grain.iso", "an ISO speed above 0, for the grain alone"),
+    ("effects.grain.pixel_pitch", "micrometres from 0.1 to 1000, e.g. 6; else the sensor's width over the picture's"),
+];
+
+/// Per cent by which red is imaged larger than blue where that is switched on and not said: half a pixel of 4000 across
+/// in the corner.
+const ABERRATION: f64 = 0.02;
+
+/// The overrides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EffectsLook {
+    /// `depth_of_field.enabled`.
+    pub depth_of_field: Option<bool>,
+    /// `depth_of_field.f_stop`.
+    pub depth_f_stop: Option<f64>,
+    /// `depth_of_field.focus` (m).
+    pub depth_focus: Option<f64>,
+    /// `motion_blur.enabled`.
+    pub motion_blur: Option<bool>,
+    /// `motion_blur.shutter` (s).
+    pub motion_shutter: Option<f64>,
+    /// `bloom.enabled`.
+    pub bloom: Option<bool>,
+    /// `bloom.fraction`.
+    pub bloom_fraction: Option<f64>,
+    /// `vignetting.enabled`.
+    pub vignetting: Option<bool>,
+    /// `vignetting.natural`.
+    pub natural: Option<f64>,
+    /// `vignetting.mechanical`.
+    pub mechanical: Option<bool>,
+    /// `chromatic_aberration.enabled`.
+    pub aberration: Option<bool>,
+    /// `chromatic_aberration.amount` (per cent).
+    pub aberration_amount: Option<f64>,
+    /// `grain.enabled`.
+    pub grain: Option<bool>,
+    /// `grain.iso`.
+    pub grain_iso: Option<f64>,
+    /// `grain.pixel_pitch` (m).
+    pub grain_pitch: Option<f64>,
+}
+
+impl EffectsLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        match read.path {
+            "effects.depth_of_field.enabled" => self.depth_of_field = Some(read.boolean()?),
+            "effects.depth_of_field.f_stop" => self.depth_f_stop = Some(read.within(0.5, 1024.0)?),
+            "effects.depth_of_field.focus" => self.depth_focus = Some(read.distance()?),
+            "effects.motion_blur.enabled" => self.motion_blur = Some(read.boolean()?),
+            "effects.motion_blur.shutter" => self.motion_shutter = Some(read.seconds()?),
+            "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
+            "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
+            "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
+            "effects.vignetting.natural" => self.natural = Some(read.within(0.0, 8.0)?),
+            "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
+            "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
+            "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.within(-5.0, 5.0)?),
+            "effects.grain.enabled" => self.grain = Some(read.boolean()?),
+            "effects.grain.iso" => self.grain_iso = Some(read.positive()?),
+            "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.within(0.1, 1000.0)? * 1e-6),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+impl Look {
+    /// Whether there is a lens to speak of: the look names one, or one of its effects.
+    #[must_use]
+    pub fn needs_lens(&self) -> bool {
+        let set = &self.effects;
+        let switched = [set.depth_of_field, set.bloom, set.aberration, set.vignetting, set.mechanical];
+        let values = [set.depth_f_stop, set.depth_focus, set.bloom_fraction, set.aberration_amount, set.natural];
+        self.camera.rig.names_lens() || switched.contains(&Some(true)) || values.iter().any(Option::is_some)
+    }
+
+    /// The camera's effects for a picture of a width (pixels) by a rig; without one (a parallel projection) none of the
+    /// lens.
+    ///
+    /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and vignetting; with a
+    /// sensor and an ISO speed, grain; with a motion, motion blur. Chromatic aberration is a fault that no dial tells
+    /// of and has to be asked for. A section that sets a value is on. So a look that sets no more than the exposure
+    /// leaves the picture of a pinhole as it is.
+    ///
+    /// # Errors
+    /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for where there is none.
+    pub fn effects(&self, rig: Option<&Rig>, width: u32) -> Result<Effects, LookError> {
+        let (camera, set) = (&self.camera.rig, &self.effects);
+        let lens = camera.names_lens();
+        let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
+        let depth_set = set.depth_f_stop.or(set.depth_focus).is_some();
+        let vignetting_set = set.natural.is_some() || set.mechanical.is_some();
+        let wanted = [
+            (on(set.depth_of_field, camera.focus.is_some() || depth_set), set.depth_of_field, "depth_of_field"),
+            (on(set.bloom, lens || set.bloom_fraction.is_some()), set.bloom, "bloom"),
+            (on(set.aberration, set.aberration_amount.is_some()), set.aberration, "chromatic_aberration"),
+            (on(set.vignetting, lens || vignetting_set), set.vignetting, "vignetting"),
+        ];
+        let mut effects = Effects { motion_blur: self.motion_blur(), grain: self.grain(width), ..Effects::default() };
+        let Some(rig) = rig else {
+            return match wanted.iter().find(|(_, asked, _)| *asked == Some(true)) {
+                Some((_, _, name)) => Err(LookError::BadValue {
+                    path: format!("effects.{name}.enabled"),
+                    value: "true".into(),
+                    expected: "the camera's projection is parallel: it has no lens; choose a perspective camera".into(),
+                }),
+                None => Ok(effects),
+            };
+        };
+        let [depth_of_field, bloom, aberration, vignetting] = wanted.map(|(on, ..)| on);
+        if depth_of_field {
+            effects.depth_of_field = Some(self.depth_of_field(rig)?);
+        }
+        if bloom {
+            let fraction = set.bloom_fraction.unwrap_or_else(|| Bloom::fraction_of(rig.lens));
+            effects.bloom = Some(Bloom { fraction, width: rig.width() });
+        }
+        if aberration {
+            let percent = set.aberration_amount.unwrap_or(ABERRATION);
+            effects.chromatic_aberration = Some(ChromaticAberration { red_over_blue: percent / 100.0 });
+        }
+        if vignetting {
+            effects.vignetting = Some(Vignetting {
+                exponent: set.natural.unwrap_or(4.0),
+                width: rig.width(),
+                pupil_radius: rig.lens.aperture_diameter() / 2.0,
+                rim: set.mechanical.unwrap_or(true).then(|| camera.rim(rig.lens)),
+            });
+        }
+        Ok(effects)
+    }
+
+    fn depth_of_field(&self, rig: &Rig) -> Result<DepthOfField, LookError> {
+        let set = &self.effects;
+        let f_stop = set.depth_f_stop.unwrap_or_else(|| rig.lens.f_stop());
+        let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
+        let rim = set.mechanical.unwrap_or(true).then(|| self.camera.rig.rim(lens));
+        let focus = set.depth_focus.unwrap_or(rig.focus);
+        let field = DepthOfField { lens, focus, gate_width: rig.gate.width, iris: self.camera.rig.iris(), rim };
+        Ok(field.checked()?)
+    }
+
+    fn motion_blur(&self) -> Option<MotionBlur> {
+        let camera = &self.camera.rig;
+        let velocity = camera.velocity.unwrap_or(DVec3::ZERO);
+        let rotation = camera.turning.unwrap_or(DVec3::ZERO);
+        let moves = velocity != DVec3::ZERO || rotation != DVec3::ZERO;
+        let exposure = self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
+        let blur = MotionBlur { exposure, shutter: camera.shutter(), velocity, rotation };
+        (moves && self.effects.motion_blur.unwrap_or(true)).then_some(blur)
+    }
+
+    fn grain(&self, width: u32) -> Option<Grain> {
+        let (camera, set) = (&self.camera, &self.effects);
+        let by_camera = camera.rig.sensor.is_some() && camera.iso.is_some();
+        let by_section = set.grain_iso.is_some() || set.grain_pitch.is_some();
+        let pitch = set.grain_pitch.unwrap_or_else(|| camera.rig.sensor().width / f64::from(width.max(1)));
+        let iso = set.grain_iso.or(camera.iso).unwrap_or(100.0);
+        set.grain.unwrap_or(by_camera || by_section).then(|| Grain::of_sensor(pitch, iso))
+    }
+}
+
+/// The f-number that exposure counts with: the T-number where there is one.
+pub(super) fn exposure_stop(f_stop: Option<f64>, t_stop: Option<f64>) -> f64 {
+    t_stop.or(f_stop).unwrap_or(DEFAULT_F_STOP)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn effects(assignments: &[&str]) -> Effects {
+        let mut look = Look::default();
+        for assignment in assignments {
+            look.assign(assignment).unwrap();
+        }
+        let rig = look.camera.rig.rig(look.camera.f_stop, 0.7, 1.5).unwrap();
+        look.effects(Some(&rig), 1280).unwrap()
+    }
+
+    #[test]
+    fn exposure_alone_leaves_a_pinhole() {
+        assert!(effects(&[]).is_empty());
+        let dials = ["camera.lens.f_stop=2.8", "camera.body.iso=400", "camera.body.shutter=1/60"];
+        assert!(effects(&dials).is_empty());
+        assert!(!Look::default().needs_lens());
+    }
+
+    #[test]
+    fn the_camera_says_which_effects_there_are() {
+        let all = effects(&[
+            "camera.lens.focal_length=50",
+            "camera.lens.focus=1",
+            "camera.lens.f_stop=2",
+            "camera.body.sensor=full-frame",
+            "camera.body.iso=1600",
+            "camera.body.shutter=1/50",
+            "camera.motion.rotation=0 10 0",
+        ]);
+        let field = all.depth_of_field.unwrap();
+        assert_eq!((field.lens.f_stop(), field.focus), (2.0, 1.0));
+        assert!((field.gate_width - 0.036).abs() < 1e-12);
+        assert_eq!(all.motion_blur.unwrap().exposure, 0.02);
+        assert_eq!(all.bloom.unwrap().fraction, 0.01);
+        assert_eq!(all.vignetting.unwrap().exponent, 4.0);
+        assert_eq!(all.grain.unwrap(), Grain::of_sensor(0.036 / 1280.0, 1600.0));
+        assert_eq!(all.chromatic_aberration, None);
+    }
+
+    #[test]
+    fn a_section_overrides_one_value_and_opts_out() {
+        let lens = ["camera.lens.focal_length=50", "camera.lens.focus=1", "camera.lens.f_stop=2"];
+        let with = |more: &str| effects(&[&lens[..], &[more]].concat());
+        assert_eq!(with("effects.depth_of_field.f_stop=1.4").depth_of_field.unwrap().lens.f_stop(), 1.4);
+        assert_eq!(with("effects.depth_of_field.f_stop=1.4").vignetting, with("effects.bloom.enabled=true").vignetting);
+        assert_eq!(with("effects.depth_of_field.enabled=false").depth_of_field, None);
+        assert_eq!(with("effects.bloom.enabled=false").bloom, None);
+        assert_eq!(with("effects.vignetting.mechanical=false").vignetting.unwrap().rim, None);
+        assert_eq!(with("effects.chromatic_aberration.amount=0.1").chromatic_aberration.unwrap().red_over_blue, 0.001);
+        // A T-number says what the glass loses, and that scatters.
+        let t = with("camera.lens.t_stop=2.5").bloom.unwrap().fraction;
+        assert!((t - 0.01 - 0.36_f64.powi(2) / 2.0).abs() < 1e-12, "{t}");
+    }
+
+    #[test]
+    fn a_parallel_projection_has_no_lens() {
+        let mut look = Look::default();
+        look.assign("camera.lens.focus=1").unwrap();
+        assert!(look.effects(None, 100).unwrap().is_empty());
+        look.assign("effects.depth_of_field.enabled=true").unwrap();
+        assert!(look.effects(None, 100).unwrap_err().to_string().contains("parallel"));
+    }
+}

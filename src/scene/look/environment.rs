@@ -1,0 +1,403 @@
+//! `environment.*`: sky, sun and moon by place and time, and environment maps.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use glam::{DMat4, DVec3, Vec3};
+
+use super::{LookError, Reader};
+use crate::{
+    photometry::{
+        Lux,
+        astronomy::{Horizontal, Moment, Place, moon, sun},
+        color::luminance,
+        environment::{RadianceMap, Rows},
+        lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
+        sky::{Air, Atmosphere, Body, Sky, Source, solar_illuminance},
+    },
+    scene::{Environment, Light, Node, Scene, build::facing, environment},
+};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("environment.file", "an equirectangular .hdr or .exr file, beside the look file"),
+    ("environment.lux", "illuminance of 0 or more that the map gives level ground; the map is scaled to it"),
+    ("environment.scale", "nits of a pixel of 1, 0 or more, e.g. 1"),
+    ("environment.rotation", "degrees about the vertical, clockwise seen from above; of sky, sun and moon too"),
+    ("environment.place.latitude", "degrees from -90 to 90, north above 0"),
+    ("environment.place.longitude", "degrees from -180 to 180, east above 0"),
+    ("environment.place.altitude", "metres above the sea from -500 to 9000"),
+    ("environment.time.date", "a date such as \"2026-06-21\""),
+    ("environment.time.clock", "a time of day such as \"12:30\""),
+    ("environment.time.utc_offset", "hours ahead of UTC from -14 to 14, e.g. 2"),
+    ("environment.sun.enabled", "true or false"),
+    ("environment.sun.azimuth", "degrees from north over east, e.g. 180 for south"),
+    ("environment.sun.elevation", "degrees above the horizon from -90 to 90"),
+    ("environment.moon.enabled", "true or false"),
+    ("environment.moon.azimuth", "degrees from north over east"),
+    ("environment.moon.elevation", "degrees above the horizon from -90 to 90"),
+    ("environment.moon.lux", "illuminance outside of the air of 0 or more, e.g. 0.31 for a full moon"),
+    ("environment.sky.enabled", "true or false"),
+    ("environment.sky.turbidity", "a number from 1 (pure air) to 10 (haze), e.g. 2"),
+    ("environment.sky.ground_albedo", "what the ground far and wide reflects, 0 to 1"),
+    ("environment.sky.ozone", "Dobson units from 0 to 600, e.g. 300"),
+];
+
+/// Overrides of what is around the scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnvironmentLook {
+    /// `file`.
+    pub file: Option<PathBuf>,
+    /// `lux`.
+    pub lux: Option<f64>,
+    /// `scale`.
+    pub scale: Option<f64>,
+    /// `rotation` (rad).
+    pub rotation: Option<f64>,
+    /// `place.latitude` (rad).
+    pub latitude: Option<f64>,
+    /// `place.longitude` (rad).
+    pub longitude: Option<f64>,
+    /// `place.altitude` (m).
+    pub altitude: Option<f64>,
+    /// `time.date`.
+    pub date: Option<String>,
+    /// `time.clock`.
+    pub clock: Option<String>,
+    /// `time.utc_offset` (h).
+    pub utc_offset: Option<f64>,
+    /// `sun`.
+    pub sun: BodyLook,
+    /// `moon`.
+    pub moon: BodyLook,
+    /// `sky.enabled`.
+    pub sky: Option<bool>,
+    /// `sky.turbidity`.
+    pub turbidity: Option<f64>,
+    /// `sky.ground_albedo`.
+    pub ground_albedo: Option<f64>,
+    /// `sky.ozone` (Dobson units).
+    pub ozone: Option<f64>,
+}
+
+/// Overrides of sun or moon.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BodyLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `azimuth` (rad).
+    pub azimuth: Option<f64>,
+    /// `elevation` (rad).
+    pub elevation: Option<f64>,
+    /// `lux`, of the moon outside of the air.
+    pub lux: Option<f64>,
+}
+
+/// Texels of a sky's map.
+const SKY_SIZE: [usize; 2] = [768, 384];
+/// Sun and moon stand this far (rad) below the horizon where their light no longer matters.
+const FARTHEST_BELOW: f64 = -0.33;
+/// Mean illuminance (lx) of the full moon outside of the air: Krisciunas and Schaefer 1991 (`astronomy::moon`).
+const FULL_MOON: f64 = 0.316;
+/// The Moon's mean angular radius (rad): 15.5 minutes of arc.
+const MOON_ANGULAR_RADIUS: f64 = 0.004_52;
+
+impl EnvironmentLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        let degrees = |least, most| read.within(least, most).map(|degrees| Some(degrees.to_radians()));
+        match read.path {
+            "environment.file" => self.file = Some(read.file()?),
+            "environment.lux" => self.lux = Some(read.not_negative()?),
+            "environment.scale" => self.scale = Some(read.not_negative()?),
+            "environment.rotation" => self.rotation = degrees(-3600.0, 3600.0)?,
+            "environment.place.latitude" => self.latitude = degrees(-90.0, 90.0)?,
+            "environment.place.longitude" => self.longitude = degrees(-180.0, 180.0)?,
+            "environment.place.altitude" => self.altitude = Some(read.within(-500.0, 9000.0)?),
+            "environment.time.date" => {
+                Moment::parse(read.value, "12:00", 0.0).map_err(|_| read.wrong())?;
+                self.date = Some(read.value.into());
+            }
+            "environment.time.clock" => {
+                Moment::parse("2000-01-01", read.value, 0.0).map_err(|_| read.wrong())?;
+                self.clock = Some(read.value.into());
+            }
+            "environment.time.utc_offset" => self.utc_offset = Some(read.within(-14.0, 14.0)?),
+            "environment.sun.enabled" => self.sun.enabled = Some(read.boolean()?),
+            "environment.sun.azimuth" => self.sun.azimuth = degrees(-360.0, 360.0)?,
+            "environment.sun.elevation" => self.sun.elevation = degrees(-90.0, 90.0)?,
+            "environment.moon.enabled" => self.moon.enabled = Some(read.boolean()?),
+            "environment.moon.azimuth" => self.moon.azimuth = degrees(-360.0, 360.0)?,
+            "environment.moon.elevation" => self.moon.elevation = degrees(-90.0, 90.0)?,
+            "environment.moon.lux" => self.moon.lux = Some(read.not_negative()?),
+            "environment.sky.enabled" => self.sky = Some(read.boolean()?),
+            "environment.sky.turbidity" => self.turbidity = Some(read.within(1.0, 10.0)?),
+            "environment.sky.ground_albedo" => self.ground_albedo = Some(read.fraction()?),
+            "environment.sky.ozone" => self.ozone = Some(read.within(0.0, 600.0)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Gives a scene its environment, and lights named `sun` and `moon` where they are.
+    ///
+    /// # Errors
+    /// A file that cannot be used; a place without a time and the like.
+    pub(super) fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
+        let rotation = self.rotation.unwrap_or(0.0);
+        let bodies = self.bodies()?;
+        let air = Air {
+            turbidity: self.turbidity.unwrap_or(Air::default().turbidity),
+            ground_albedo: self.ground_albedo.unwrap_or(Air::default().ground_albedo),
+            ozone: self.ozone.unwrap_or(Air::default().ozone),
+            altitude: self.altitude.unwrap_or(0.0),
+        };
+        let skies: Vec<Sky> = if bodies.is_empty() {
+            Vec::new()
+        } else {
+            let atmosphere = Atmosphere::new(air);
+            bodies.iter().map(|&body| Sky::new(&atmosphere, body)).collect()
+        };
+        for sky in &skies {
+            add_light(scene, sky, rotation);
+        }
+        let (map, origin) = if let Some(file) = &self.file {
+            let map = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
+            (map, file.display().to_string())
+        } else if self.sky.unwrap_or(true) && !skies.is_empty() {
+            let [width, height] = SKY_SIZE;
+            let nits = |direction: DVec3| skies.iter().map(|sky| sky.luminance(direction)).sum();
+            let map = RadianceMap::from_fn(width, height, Rows::SquareRoot, nits)
+                .map_err(|error| input("environment.sky", Path::new("sky"), error.to_string()))?;
+            (map, format!("clear sky of turbidity {}", air.turbidity))
+        } else if let Some((path, _)) = [("environment.lux", self.lux), ("environment.scale", self.scale)]
+            .into_iter()
+            .find(|(_, value)| value.is_some())
+        {
+            return Err(LookError::BadValue {
+                path: path.into(),
+                value: String::new(),
+                expected: "there is no environment to scale; set environment.file or environment.sun.elevation".into(),
+            });
+        } else {
+            return Ok(());
+        };
+        let map = map.scaled(self.scale.unwrap_or(1.0));
+        let map = match self.lux {
+            Some(lux) => map
+                .scaled_to(Lux(lux))
+                .map_err(|error| input("environment.lux", Path::new(&origin), error.to_string()))?,
+            None => map,
+        };
+        scene.environment = Some(Environment { map: Arc::new(map), rotation, origin });
+        Ok(())
+    }
+
+    /// Sun and moon where they are, and whose light matters.
+    fn bodies(&self) -> Result<Vec<Body>, LookError> {
+        let when = self.when()?;
+        let missing = |path: &str, need: &str| LookError::BadValue {
+            path: path.into(),
+            value: String::new(),
+            expected: format!("it needs {need} too"),
+        };
+        let place_of = |name: &str, look: &BodyLook| match (look.elevation, look.azimuth) {
+            (Some(elevation), azimuth) => Ok(Some(Horizontal { elevation, azimuth: azimuth.unwrap_or(0.0) })),
+            (None, Some(_)) => {
+                Err(missing(&format!("environment.{name}.azimuth"), &format!("environment.{name}.elevation")))
+            }
+            (None, None) => Ok(None),
+        };
+        let mut bodies = Vec::new();
+        let mut dark = true;
+        let by_hand = place_of("sun", &self.sun)?.map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
+        let by_time = when.map(|(moment, place)| {
+            let sun = sun(moment, place);
+            (sun.apparent, sun.angular_radius, sun.strength())
+        });
+        if let Some((place, angular_radius, strength)) = by_hand.or(by_time) {
+            dark = place.elevation < 0.0;
+            if self.sun.enabled.unwrap_or(true) && place.elevation > FARTHEST_BELOW {
+                let illuminance = solar_illuminance() * strength;
+                bodies.push(Body { source: Source::Sun, place, illuminance, angular_radius });
+            }
+        }
+        let by_hand = place_of("moon", &self.moon)?.map(|place| (place, MOON_ANGULAR_RADIUS, Lux(FULL_MOON)));
+        // By day nobody sees what the Moon adds.
+        let by_time = when.filter(|_| self.moon.enabled.unwrap_or(dark)).map(|(moment, place)| {
+            let moon = moon(moment, place);
+            (moon.apparent, moon.angular_radius, moon.illuminance)
+        });
+        if let Some((place, angular_radius, lux)) = by_hand.or(by_time)
+            && self.moon.enabled.unwrap_or(true)
+            && place.elevation > FARTHEST_BELOW
+        {
+            let illuminance = self.moon.lux.map_or(lux, Lux);
+            bodies.push(Body { source: Source::Moon, place, illuminance, angular_radius });
+        }
+        Ok(bodies)
+    }
+
+    /// The moment and place, where they are given.
+    fn when(&self) -> Result<Option<(Moment, Place)>, LookError> {
+        let parts = [
+            ("environment.place.latitude", self.latitude.is_some()),
+            ("environment.place.longitude", self.longitude.is_some()),
+            ("environment.time.date", self.date.is_some()),
+            ("environment.time.clock", self.clock.is_some()),
+        ];
+        let (Some(latitude), Some(longitude), Some(date), Some(clock)) =
+            (self.latitude, self.longitude, &self.date, &self.clock)
+        else {
+            let given = parts.iter().find(|(_, given)| *given);
+            let lacking = parts.iter().find(|(_, given)| !*given);
+            return match (given, lacking) {
+                (Some((path, _)), Some((need, _))) => Err(LookError::BadValue {
+                    path: (*path).into(),
+                    value: String::new(),
+                    expected: format!("sun and moon by place and time need {need} too"),
+                }),
+                _ => Ok(None),
+            };
+        };
+        let oops = |path: &str, value: &str, error: String| LookError::BadValue {
+            path: path.into(),
+            value: value.into(),
+            expected: error,
+        };
+        let moment = Moment::parse(date, clock, self.utc_offset.unwrap_or(0.0))
+            .map_err(|error| oops("environment.time", &format!("{date} {clock}"), error.to_string()))?;
+        let place = Place::new(latitude, longitude)
+            .and_then(|place| place.at_altitude(self.altitude.unwrap_or(0.0)))
+            .map_err(|error| oops("environment.place", "", error.to_string()))?;
+        Ok(Some((moment, place)))
+    }
+}
+
+fn input(property: &str, file: &Path, detail: String) -> LookError {
+    LookError::Input { property: property.into(), file: file.display().to_string(), detail }
+}
+
+/// Adds the light that comes straight from the body; nothing where none arrives.
+fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64) {
+    let body = sky.body();
+    let lux = luminance(sky.direct());
+    let Ok(source) =
+        PhysicalLight::new(Emitter::Sun { angular_radius: body.angular_radius }, LightStrength::Lux(Lux(lux)))
+    else {
+        return;
+    };
+    if lux <= 0.0 {
+        return;
+    }
+    let name = if body.source == Source::Sun { "sun" } else { "moon" };
+    let place = Horizontal { azimuth: body.place.azimuth + rotation, ..body.place };
+    let light = Light { color: (sky.direct() / lux).as_vec3().max(Vec3::ZERO), ..Light::new(name, source) };
+    let node = Node {
+        name: name.into(),
+        local: DMat4::from_mat3(glam::DMat3::from_mat4(facing(place.direction(), DVec3::ZERO))),
+        light: Some(scene.lights.len()),
+        ..Node::default()
+    };
+    scene.lights.push(light);
+    scene.roots.push(scene.nodes.len());
+    scene.nodes.push(node);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::look::Look;
+
+    fn applied(settings: &[&str]) -> Result<Scene, LookError> {
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting)?;
+        }
+        let mut scene = Scene::default();
+        look.apply(&mut scene)?;
+        Ok(scene)
+    }
+
+    #[test]
+    fn noon_in_stockholm() {
+        let scene = applied(&[
+            "environment.place.latitude=59.33",
+            "environment.place.longitude=18.06",
+            "environment.time.date=2026-06-21",
+            "environment.time.clock=12:50",
+            "environment.time.utc_offset=2",
+        ])
+        .unwrap();
+        let [light] = scene.lights.as_slice() else { panic!("{:?}", scene.lights) };
+        let lux = light.source.lux(1.0).get();
+        // 54 degrees high: IES RP-21 has 127.5 exp(-0.21 / sin) = 98 klx.
+        assert!((90_000.0..110_000.0).contains(&lux), "{lux}");
+        let towards = -scene.nodes[0].local.z_axis.truncate();
+        assert!((towards.y + 54.1_f64.to_radians().sin()).abs() < 0.005, "{towards}");
+        assert!(towards.z < -0.5 && towards.x.abs() < 0.05, "from the south: {towards}");
+        let sky = scene.environment.unwrap();
+        assert!((10_000.0..20_000.0).contains(&sky.map.illuminance().get()), "{:?}", sky.map.illuminance());
+    }
+
+    #[test]
+    fn night_has_a_moon_and_no_sun() {
+        let scene = applied(&[
+            "environment.place.latitude=0",
+            "environment.place.longitude=0",
+            "environment.time.date=2000-01-21",
+            "environment.time.clock=00:30",
+        ])
+        .unwrap();
+        let [light] = scene.lights.as_slice() else { panic!("{:?}", scene.lights) };
+        assert_eq!(light.name, "moon");
+        let lux = light.source.lux(1.0).get();
+        assert!((0.1..0.4).contains(&lux), "{lux}");
+        let level = scene.environment.unwrap().map.illuminance().get();
+        assert!((0.005..0.2).contains(&level), "{level}");
+        let below = applied(&["environment.sun.elevation=-8"]).unwrap();
+        assert!(below.lights.is_empty());
+        let level = below.environment.unwrap().map.illuminance().get();
+        assert!((0.1..10.0).contains(&level), "{level}");
+        let dark = applied(&["environment.sun.elevation=-60"]).unwrap();
+        assert!(dark.lights.is_empty() && dark.environment.is_none());
+    }
+
+    #[test]
+    fn light_is_measured_and_turned() {
+        let scene = applied(&[
+            "environment.sun.elevation=30",
+            "environment.sun.azimuth=90",
+            "environment.rotation=90",
+            "environment.lux=5000",
+        ]);
+        let scene = scene.unwrap();
+        assert!((scene.environment.unwrap().map.illuminance().get() - 5000.0).abs() < 1.0);
+        // East by 90 degrees clockwise is south: the light goes north.
+        assert!(-scene.nodes[0].local.z_axis.z < -0.8);
+        let named = applied(&["environment.sun.elevation=30", "lights.sun.lux=1000"]).unwrap();
+        assert!(named.lights.iter().any(|light| light.source.authored() == LightStrength::Lux(Lux(1000.0))));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (settings, wanted) in [
+            (&["environment.place.latitude=10"][..], "environment.place.longitude"),
+            (&["environment.sun.azimuth=10"], "environment.sun.elevation"),
+            (&["environment.lux=10"], "environment.file"),
+            (&["environment.sky.turbidity=NaN"], "1 (pure air)"),
+            (&["environment.sky.turbidity=0"], "1 (pure air)"),
+            (&["environment.sun.elevation=91"], "-90 to 90"),
+            (&["environment.time.date=2026-02-30"], "date"),
+            (&["environment.time.clock=25:00"], "time of day"),
+            (&["environment.file=none.hdr"], "none.hdr"),
+            (&["environment.rotatoin=3"], "environment.rotation"),
+        ] {
+            let error = applied(settings).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{settings:?}: {error}");
+        }
+    }
+}

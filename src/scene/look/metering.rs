@@ -1,0 +1,427 @@
+//! `camera.metering.*`, `camera.exposure.*` beside the dials, the dials' ranges, and `camera.white_balance.*`.
+
+use std::str::FromStr;
+
+use glam::{DMat3, DVec3};
+
+use super::{LookError, Reader};
+use crate::{
+    camera::{AutoExposure, Body, DialRanges, ExposureMode, LensSpec},
+    photometry::{
+        Kelvin,
+        color::{Adaptation, ColorError, KELVIN_LIMITS, WhiteBalance, correlated_temperature},
+    },
+};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("camera.body.iso_range", "the least and the greatest ISO speed, e.g. \"100,6400\""),
+    ("camera.body.shutter_range", "the shortest and the longest time in seconds, e.g. \"1/4000,30\""),
+    ("camera.lens.f_stop_range", "the widest and the narrowest f-number, e.g. \"1.4,22\""),
+    ("camera.exposure.mode", "auto, manual, aperture, shutter, iso or program: who sets the exposure"),
+    ("camera.exposure.auto_iso", "true or false: ISO helps where the other dials end"),
+    ("camera.exposure.adaptation", "seconds of 0 or more, one number or two: to brighter and to darker scenes"),
+    ("camera.metering.mode", "log-average, average, centre, matrix or spot"),
+    (
+        "camera.metering.at",
+        "where the spot is: pixels or percents from the upper left, e.g. \"320,180\" or \"50%,50%\"",
+    ),
+    ("camera.metering.spot_angle", "degrees above 0 and below 90: the spot's angle of view"),
+    (
+        "camera.white_balance",
+        "neutral, incandescent, fluorescent, daylight, flash, cloudy, shade, or kelvins from 500 to 1000000",
+    ),
+    ("camera.white_balance.white", "as camera.white_balance; for a look file that sets a tint too"),
+    ("camera.white_balance.tint", "Duv from -0.05 to 0.05: how much greener than a black body the white is"),
+    ("camera.white_balance.grey_card", "a pixel that shows something grey: \"X,Y\" in pixels or percents"),
+    ("camera.white_balance.method", "cat16 or bradford"),
+];
+
+/// A place in a picture, from its upper left corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place([Coordinate; 2]);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Coordinate {
+    /// The pixel of this number.
+    Pixel(u32),
+    /// A part of the picture, 0 to 1.
+    Part(f64),
+}
+
+impl Place {
+    /// The middle.
+    pub const MIDDLE: Self = Self([Coordinate::Part(0.5); 2]);
+
+    /// The pixel's column and row in a picture of this size; none where it has no such pixel.
+    #[must_use]
+    pub fn pixel(self, width: u32, height: u32) -> Option<[u32; 2]> {
+        let of = |coordinate, size: u32| match coordinate {
+            Coordinate::Pixel(pixel) => (pixel < size).then_some(pixel),
+            Coordinate::Part(part) => Some(((part * f64::from(size)) as u32).min(size.saturating_sub(1))),
+        };
+        Some([of(self.0[0], width)?, of(self.0[1], height)?])
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let oops = || {
+            format!("'{text}' is no place in a picture: write it as X,Y in pixels or percents, e.g. 320,180 or 50%,50%")
+        };
+        let one = |text: &str| {
+            let text = text.trim();
+            match text.strip_suffix('%') {
+                Some(percent) => {
+                    let percent: f64 = percent.trim().parse().ok()?;
+                    (0.0..=100.0).contains(&percent).then_some(Coordinate::Part(percent / 100.0))
+                }
+                None => text.parse().ok().map(Coordinate::Pixel),
+            }
+        };
+        let (x, y) = text.split_once(',').ok_or_else(oops)?;
+        Ok(Self([one(x).ok_or_else(oops)?, one(y).ok_or_else(oops)?]))
+    }
+}
+
+/// What a meter looks at; `camera::MeterMode` without the numbers that depend on the view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metering {
+    /// The mean in stops of what is lit.
+    #[default]
+    LogAverage,
+    /// The mean.
+    Average,
+    /// The middle most.
+    Centre,
+    /// Zones.
+    Matrix,
+    /// A disk.
+    Spot,
+}
+
+impl Metering {
+    /// All, by name.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("spot", Self::Spot),
+        ("centre", Self::Centre),
+        ("matrix", Self::Matrix),
+        ("average", Self::Average),
+        ("log-average", Self::LogAverage),
+    ];
+
+    /// The mode of that name; none if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = if matches!(name, "center" | "centre-weighted" | "center-weighted") { "centre" } else { name };
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, mode)| *mode == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Who sets the exposure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExposureControl {
+    /// The meter alone: the dials do not count.
+    Auto,
+    /// The dials, turned by the mode.
+    Dials(ExposureMode),
+}
+
+impl ExposureControl {
+    /// All, by name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("auto", Self::Auto),
+        ("manual", Self::Dials(ExposureMode::Manual)),
+        ("aperture", Self::Dials(ExposureMode::AperturePriority)),
+        ("shutter", Self::Dials(ExposureMode::ShutterPriority)),
+        ("iso", Self::Dials(ExposureMode::IsoPriority)),
+        ("program", Self::Dials(ExposureMode::Program)),
+    ];
+
+    /// The control of that name; none if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, control)| control)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, control)| *control == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The overrides of metering, automatics and white balance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeteringLook {
+    /// `body.iso_range`.
+    pub iso_range: Option<[f64; 2]>,
+    /// `body.shutter_range` (s).
+    pub shutter_range: Option<[f64; 2]>,
+    /// `lens.f_stop_range`.
+    pub f_stop_range: Option<[f64; 2]>,
+    /// `exposure.mode`.
+    pub control: Option<ExposureControl>,
+    /// `exposure.auto_iso`.
+    pub auto_iso: Option<bool>,
+    /// `exposure.adaptation` (s): to brighter and to darker scenes.
+    pub adaptation: Option<[f64; 2]>,
+    /// `metering.mode`.
+    pub mode: Option<Metering>,
+    /// `metering.at`.
+    pub at: Option<Place>,
+    /// `metering.spot_angle` (rad).
+    pub spot_angle: Option<f64>,
+    /// `white_balance`, or `white_balance.white`; the last of this and `grey_card` counts.
+    pub white: Option<WhiteBalance>,
+    /// `white_balance.grey_card`.
+    pub grey_card: Option<Place>,
+    /// `white_balance.tint` (Duv).
+    pub tint: Option<f64>,
+    /// `white_balance.method`.
+    pub method: Option<Adaptation>,
+}
+
+impl MeteringLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        match read.path {
+            "camera.body.iso_range" => self.iso_range = Some(range(read)?),
+            "camera.body.shutter_range" => self.shutter_range = Some(range(read)?),
+            "camera.lens.f_stop_range" => self.f_stop_range = Some(range(read)?),
+            "camera.exposure.mode" => {
+                self.control = Some(ExposureControl::from_name(read.value).ok_or_else(|| read.wrong())?);
+            }
+            "camera.exposure.auto_iso" => self.auto_iso = Some(read.boolean()?),
+            "camera.exposure.adaptation" => {
+                let (brighter, darker) = read.value.split_once(',').unwrap_or((read.value, read.value));
+                let part = |value: &str| Reader { value: value.trim(), ..*read }.not_negative();
+                self.adaptation = Some([part(brighter)?, part(darker)?]);
+            }
+            "camera.metering.mode" => self.mode = Some(Metering::from_name(read.value).ok_or_else(|| read.wrong())?),
+            "camera.metering.at" => self.at = Some(read.value.parse().map_err(|_| read.wrong())?),
+            "camera.metering.spot_angle" => {
+                let degrees = read.within(0.0, 90.0).ok().filter(|angle| *angle > 0.0 && *angle < 90.0);
+                self.spot_angle = Some(degrees.ok_or_else(|| read.wrong())?.to_radians());
+            }
+            "camera.white_balance" | "camera.white_balance.white" => {
+                self.white = Some(white(read)?);
+                self.grey_card = None;
+            }
+            "camera.white_balance.grey_card" => {
+                self.grey_card = Some(read.value.parse().map_err(|_| read.wrong())?);
+                self.white = None;
+            }
+            "camera.white_balance.tint" => self.tint = Some(read.within(-0.05, 0.05)?),
+            "camera.white_balance.method" => {
+                self.method = Some(match read.value {
+                    "cat16" => Adaptation::Cat16,
+                    "bradford" => Adaptation::Bradford,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// How far the dials turn: the look's ranges, else those of the default body and lens.
+    #[must_use]
+    pub fn ranges(&self) -> DialRanges {
+        let default = DialRanges::of(&Body::default(), &LensSpec::default());
+        DialRanges {
+            f_stop: self.f_stop_range.unwrap_or(default.f_stop),
+            shutter_s: self.shutter_range.unwrap_or(default.shutter_s),
+            iso: self.iso_range.unwrap_or(default.iso),
+        }
+    }
+
+    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops.
+    #[must_use]
+    pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
+        let default = AutoExposure { compensation, ..AutoExposure::default() };
+        match self.adaptation {
+            Some([brighter_s, darker_s]) => AutoExposure { brighter_s, darker_s, ..default },
+            None => default,
+        }
+    }
+
+    /// The matrix on exposed linear Rec.709 that the white balance makes; `picked` is the grey card's colour, where the
+    /// look names one.
+    ///
+    /// # Errors
+    /// A colour that no light has, or that no adaptation takes for white.
+    pub fn white_balance(&self, picked: Option<DVec3>) -> Result<DMat3, LookError> {
+        let (property, white) = match picked {
+            Some(sample) => ("camera.white_balance.grey_card", WhiteBalance::from_grey_card(sample)),
+            None => ("camera.white_balance", Ok(self.white.unwrap_or_default())),
+        };
+        let tinted = |white: WhiteBalance| match self.tint.filter(|tint| *tint != 0.0) {
+            Some(tint) => {
+                let (kelvin, duv) = correlated_temperature(white.white()?)?;
+                Ok(WhiteBalance::Temperature { kelvin, duv: duv + tint })
+            }
+            None => Ok(white),
+        };
+        let matrix = |white: WhiteBalance| white.matrix(self.method.unwrap_or_default());
+        white.and_then(tinted).and_then(matrix).map_err(|error: ColorError| LookError::WhiteBalance { property, error })
+    }
+}
+
+/// Two positive numbers or times that do not fall.
+fn range(read: &Reader<'_>) -> Result<[f64; 2], LookError> {
+    let (least, most) = read.value.split_once(',').ok_or_else(|| read.wrong())?;
+    let part = |value: &str| Reader { value: value.trim(), ..*read }.seconds();
+    let (least, most) = (part(least)?, part(most)?);
+    if least <= most { Ok([least, most]) } else { Err(read.wrong()) }
+}
+
+fn white(read: &Reader<'_>) -> Result<WhiteBalance, LookError> {
+    if matches!(read.value, "neutral" | "none") {
+        return Ok(WhiteBalance::Neutral);
+    }
+    if let Some((_, preset)) = WhiteBalance::PRESETS.into_iter().find(|(name, _)| *name == read.value) {
+        return Ok(preset);
+    }
+    let kelvin = read.value.trim_end_matches(['K', 'k']).trim();
+    let kelvin = Reader { value: kelvin, ..*read }.within(KELVIN_LIMITS[0], KELVIN_LIMITS[1]);
+    Ok(WhiteBalance::Temperature { kelvin: Kelvin(kelvin.map_err(|_| read.wrong())?), duv: 0.0 })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Look;
+    use super::*;
+
+    fn set(settings: &[&str]) -> Result<MeteringLook, LookError> {
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting)?;
+        }
+        Ok(look.metering)
+    }
+
+    #[test]
+    fn places() {
+        let at = |text: &str| text.parse::<Place>().unwrap().pixel(640, 360);
+        assert_eq!(at("320,180"), Some([320, 180]));
+        assert_eq!(at(" 50% , 100%"), Some([320, 359]));
+        assert_eq!(at("639,0%"), Some([639, 0]));
+        assert_eq!((at("640,0"), at("0,360")), (None, None));
+        for bad in ["", "3", "3;4", "-1,0", "1.5,2", "101%,0", "NaN%,0", "1,2,3"] {
+            assert!(bad.parse::<Place>().is_err(), "{bad}");
+        }
+        assert_eq!(Place::MIDDLE.pixel(1, 1), Some([0, 0]));
+    }
+
+    #[test]
+    fn all_that_is_set_is_there() {
+        let look = set(&[
+            "camera.body.iso_range=100,6400",
+            "camera.body.shutter_range=1/4000,30",
+            "camera.lens.f_stop_range=2.8,16",
+            "camera.exposure.mode=aperture",
+            "camera.exposure.auto_iso=true",
+            "camera.exposure.adaptation=0.5,2",
+            "camera.metering.mode=spot",
+            "camera.metering.at=10,20",
+            "camera.metering.spot_angle=3",
+            "camera.white_balance=2700K",
+            "camera.white_balance.tint=-0.01",
+            "camera.white_balance.method=bradford",
+        ])
+        .unwrap();
+        let ranges = look.ranges();
+        assert_eq!((ranges.iso, ranges.shutter_s), ([100.0, 6400.0], [1.0 / 4000.0, 30.0]));
+        assert_eq!(ranges.f_stop, [2.8, 16.0]);
+        assert_eq!(look.control, Some(ExposureControl::Dials(ExposureMode::AperturePriority)));
+        assert_eq!((look.auto_iso, look.adaptation), (Some(true), Some([0.5, 2.0])));
+        assert_eq!((look.mode, look.method), (Some(Metering::Spot), Some(Adaptation::Bradford)));
+        assert_eq!(look.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(2700.0), duv: 0.0 }));
+        assert_eq!(set(&["camera.exposure.adaptation=1"]).unwrap().adaptation, Some([1.0, 1.0]));
+        let auto = look.auto_exposure(0.7);
+        assert_eq!((auto.brighter_s, auto.darker_s, auto.compensation), (0.5, 2.0, 0.7));
+        assert_eq!(MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
+        for (name, mode) in Metering::ALL {
+            assert_eq!((Metering::from_name(name), mode.name()), (Some(mode), name));
+        }
+        for (name, control) in ExposureControl::ALL {
+            assert_eq!((ExposureControl::from_name(name), control.name()), (Some(control), name));
+        }
+    }
+
+    #[test]
+    fn look_files_take_lists_and_the_short_form() {
+        let mut look = Look::default();
+        let text = "[camera]\nwhite_balance = \"shade\"\n[camera.body]\niso_range = [200, 1600]\n\
+                    [camera.metering]\nat = [3, 4]\n";
+        look.parse("a", text).unwrap();
+        assert_eq!(look.metering.white, Some(WhiteBalance::Shade));
+        assert_eq!(look.metering.iso_range, Some([200.0, 1600.0]));
+        assert_eq!(look.metering.at.unwrap().pixel(9, 9), Some([3, 4]));
+        look.parse("b", "[camera.white_balance]\nwhite = 3200\ntint = 0.004\n").unwrap();
+        assert_eq!(look.metering.white, Some(WhiteBalance::Temperature { kelvin: Kelvin(3200.0), duv: 0.0 }));
+        // What was set last counts.
+        look.assign("camera.white_balance.grey_card=5,5").unwrap();
+        assert!(look.metering.white.is_none() && look.metering.grey_card.is_some());
+        look.assign("camera.white_balance=neutral").unwrap();
+        assert!(look.metering.grey_card.is_none());
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        for bad in [
+            "camera.body.iso_range=100",
+            "camera.body.iso_range=6400,100",
+            "camera.body.shutter_range=0,1",
+            "camera.exposure.mode=sport",
+            "camera.exposure.adaptation=-1",
+            "camera.exposure.adaptation=nan",
+            "camera.metering.mode=incident",
+            "camera.metering.at=a,b",
+            "camera.metering.spot_angle=0",
+            "camera.white_balance=warm",
+            "camera.white_balance=100",
+            "camera.white_balance=nan",
+            "camera.white_balance.tint=0.1",
+            "camera.white_balance.grey_card=-1,0",
+            "camera.white_balance.method=von-kries",
+        ] {
+            let error = set(&[bad]).unwrap_err().to_string();
+            assert!(error.contains("it takes"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_tint_moves_the_white_off_the_locus() {
+        let neutral = MeteringLook::default().white_balance(None).unwrap();
+        assert_eq!(neutral, DMat3::IDENTITY);
+        let green = |tint: f64| {
+            let look = set(&["camera.white_balance=4000", &format!("camera.white_balance.tint={tint}")]).unwrap();
+            let shown = look.white_balance(None).unwrap() * DVec3::ONE;
+            shown.y / (shown.x + shown.z)
+        };
+        // White light looks the more magenta the greener the white is taken to be.
+        assert!(green(0.02) < green(0.0) && green(0.0) < green(-0.02));
+        // The tint of a light is undone.
+        let look = set(&["camera.white_balance=4000", "camera.white_balance.tint=0.01"]).unwrap();
+        let white = crate::photometry::color::planckian_tinted(Kelvin(4000.0), 0.01).unwrap();
+        let light = crate::photometry::color::light_color(white).unwrap();
+        let shown = look.white_balance(None).unwrap() * light;
+        assert!((shown - DVec3::ONE).abs().max_element() < 2e-3, "{shown}");
+        // A grey card, and black.
+        let shown = MeteringLook::default().white_balance(Some(light * 3.0)).unwrap() * light;
+        assert!((shown - DVec3::ONE).abs().max_element() < 1e-9, "{shown}");
+        let error = MeteringLook::default().white_balance(Some(DVec3::ZERO)).unwrap_err().to_string();
+        assert!(error.contains("grey_card") && error.contains("pick"), "{error}");
+    }
+}

@@ -1,0 +1,329 @@
+//! `camera.body.*`, `camera.lens.*` and `camera.motion.*` beyond the dials of exposure: the sensor, the lens before it,
+//! and how the camera moves.
+
+use glam::DVec3;
+
+use super::{LookError, Reader};
+use crate::camera::{
+    GateFit, Iris, SensorSize, ThinLens,
+    body::{SENSORS, SensorPreset, Shutter},
+    chain::{Rig, Rim},
+};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("camera.body.sensor", "a format such as full-frame, super-35 or aps-c, or millimetres as \"36x24\""),
+    ("camera.body.gate_fit", "fill, horizontal, vertical or overscan"),
+    ("camera.body.resolution", "pixels as \"1920x1080\", each side 1 to 65536"),
+    ("camera.body.curtain", "global, focal-plane or rolling"),
+    ("camera.body.curtain_time", "seconds above 0 from the first line to the last, e.g. \"1/250\""),
+    ("camera.lens.focal_length", "millimetres from 0.1 to 10000, e.g. 35 or \"35mm\""),
+    ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
+    ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
+    ("camera.lens.widest", "the f-number of the open lens, from 0.5 to 1024, e.g. 1.4"),
+    ("camera.lens.barrel", "millimetres from the front rim to the pupil, 0 or more"),
+    ("camera.lens.blades", "blades of the iris: 0 for round, or 3 to 64"),
+    ("camera.lens.curvature", "of the blades, 0 straight to 1 round"),
+    ("camera.lens.rotation", "degrees of a blade's corner from the right, counter-clockwise"),
+    ("camera.lens.breathing", "true or false: nearer focus narrows the view"),
+    ("camera.motion.velocity", "metres a second to the right, up and back, e.g. \"1 0 0\""),
+    ("camera.motion.rotation", "degrees a second around right, up and back, e.g. \"0 30 0\""),
+];
+
+/// F-number, shutter time and ISO of dials that nobody set.
+pub(super) const DEFAULT_F_STOP: f64 = 8.0;
+pub(super) const DEFAULT_SHUTTER: f64 = 1.0 / 125.0;
+
+/// Where a lens's barrel is not known: the rim is 1.2 times as wide as the pupil of the open lens (f/1.4 as in
+/// `LensSpec::default`, unless `widest` says otherwise), and so far before it that the sensor's corner loses one stop
+/// then: half of the pupil is left where the rim has moved by 1.0479 pupil radii. A fast lens so loses a stop beside the
+/// cosine's when open, 0.6 of one two stops down, and next to nothing at f/8, as makers state of such lenses.
+const RIM: f64 = 1.2;
+const CORNER_SHIFT: f64 = 1.0479;
+const WIDEST: f64 = 1.4;
+
+/// The greatest side of a picture by `camera.body.resolution`.
+const GREATEST_SIDE: u32 = 65_536;
+
+/// The overrides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigLook {
+    /// `body.sensor`.
+    pub sensor: Option<SensorSize>,
+    /// `body.gate_fit`.
+    pub fit: Option<GateFit>,
+    /// `body.resolution` in pixels.
+    pub resolution: Option<[u32; 2]>,
+    /// `body.curtain`.
+    pub curtain: Option<Curtain>,
+    /// `body.curtain_time` in seconds.
+    pub curtain_time: Option<f64>,
+    /// `lens.focal_length` in metres.
+    pub focal_length: Option<f64>,
+    /// `lens.focus` in metres from the lens; may be infinite.
+    pub focus: Option<f64>,
+    /// `lens.t_stop`.
+    pub t_stop: Option<f64>,
+    /// `lens.widest`, an f-number.
+    pub widest: Option<f64>,
+    /// `lens.barrel` in metres.
+    pub barrel: Option<f64>,
+    /// `lens.blades`.
+    pub blades: Option<u32>,
+    /// `lens.curvature`.
+    pub curvature: Option<f64>,
+    /// `lens.rotation` in radians.
+    pub rotation: Option<f64>,
+    /// `lens.breathing`.
+    pub breathing: Option<bool>,
+    /// `motion.velocity` in m/s along right, up and back.
+    pub velocity: Option<DVec3>,
+    /// `motion.rotation` in rad/s around right, up and back.
+    pub turning: Option<DVec3>,
+}
+
+/// The kinds of `camera::body::Shutter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curtain {
+    /// All lines at once.
+    Global,
+    /// Two curtains.
+    FocalPlane,
+    /// Line by line.
+    Rolling,
+}
+
+/// The time (s) across the picture of a curtain that nobody timed: typical of focal-plane shutters.
+const CURTAIN_TIME: f64 = 1.0 / 250.0;
+
+impl RigLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        match read.path {
+            "camera.body.sensor" => self.sensor = Some(sensor(read)?),
+            "camera.body.gate_fit" => self.fit = Some(fit(read)?),
+            "camera.body.resolution" => self.resolution = Some(resolution(read)?),
+            "camera.body.curtain" => self.curtain = Some(curtain(read)?),
+            "camera.body.curtain_time" => self.curtain_time = Some(read.seconds()?),
+            "camera.lens.focal_length" => self.focal_length = Some(read.millimetres(0.1, 10_000.0)?),
+            "camera.lens.focus" => self.focus = Some(read.distance()?),
+            "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
+            "camera.lens.widest" => self.widest = Some(read.within(0.5, 1024.0)?),
+            "camera.lens.barrel" => self.barrel = Some(read.millimetres(0.0, 10_000.0)?),
+            "camera.lens.blades" => self.blades = Some(blades(read)?),
+            "camera.lens.curvature" => self.curvature = Some(read.fraction()?),
+            "camera.lens.rotation" => self.rotation = Some(read.number()?.to_radians()),
+            "camera.lens.breathing" => self.breathing = Some(read.boolean()?),
+            "camera.motion.velocity" => self.velocity = Some(read.vector()?),
+            "camera.motion.rotation" => {
+                let degrees = read.vector()?;
+                self.turning = Some(DVec3::new(degrees.x.to_radians(), degrees.y.to_radians(), degrees.z.to_radians()));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether the look names a lens, by focal length or focus. An f-number alone is a dial of the exposure.
+    #[must_use]
+    pub fn names_lens(&self) -> bool {
+        self.focal_length.or(self.focus).is_some()
+    }
+
+    /// The sensor, full frame if nobody named one.
+    #[must_use]
+    pub fn sensor(&self) -> SensorSize {
+        self.sensor.unwrap_or(SensorSize { width: 0.036, height: 0.024 })
+    }
+
+    /// When the lines of the picture are exposed.
+    #[must_use]
+    pub fn shutter(&self) -> Shutter {
+        let time = self.curtain_time.unwrap_or(CURTAIN_TIME);
+        match self.curtain.unwrap_or(Curtain::Global) {
+            Curtain::Global => Shutter::Global,
+            Curtain::FocalPlane => Shutter::FocalPlane { travel: time },
+            Curtain::Rolling => Shutter::Rolling { readout: time },
+        }
+    }
+
+    /// The iris.
+    #[must_use]
+    pub fn iris(&self) -> Iris {
+        Iris {
+            blades: self.blades.unwrap_or(0),
+            curvature: self.curvature.unwrap_or(0.0),
+            rotation: self.rotation.unwrap_or(0.0),
+        }
+    }
+
+    /// The barrel's rim before a lens.
+    #[must_use]
+    pub fn rim(&self, lens: ThinLens) -> Rim {
+        let open = lens.focal_length() / self.widest.unwrap_or(WIDEST).min(lens.f_stop()) / 2.0;
+        // Of the field angle in the sensor's corner, focused at infinity.
+        let tangent = self.sensor().diagonal() / 2.0 / lens.focal_length();
+        Rim { radius: RIM * open, distance: self.barrel.unwrap_or(CORNER_SHIFT * open / tangent) }
+    }
+
+    /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the dial says one.
+    ///
+    /// `fov` (rad) is the vertical field of view of the scene's camera, which stays where the look names no focal length.
+    /// A focus that nobody named is at infinity.
+    ///
+    /// # Errors
+    /// A lens that cannot be, or one that forms no image at this focus.
+    pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<Rig, LookError> {
+        let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
+        let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
+        let focus = self.focus.unwrap_or(f64::INFINITY);
+        let rig = match self.focal_length {
+            Some(focal_length) => {
+                let lens = ThinLens::new(focal_length, f_stop)?;
+                Rig::with_lens(lens, focus, gate, self.breathing.unwrap_or(true))?
+            }
+            None => Rig::with_field_of_view(fov, f_stop, focus, gate)?,
+        };
+        // The T-number counts what the glass loses.
+        let transmission = self.t_stop.map_or(1.0, |t| (f_stop / t).powi(2));
+        if transmission > 1.0 {
+            return Err(LookError::BadValue {
+                path: "camera.lens.t_stop".into(),
+                value: self.t_stop.unwrap_or_default().to_string(),
+                expected: format!("no lens lets through more light than it takes in: not below the f-number {f_stop}"),
+            });
+        }
+        Ok(Rig { lens: rig.lens.with_transmission(transmission)?, ..rig })
+    }
+}
+
+fn pair<'a>(read: &Reader<'a>) -> Result<(&'a str, &'a str), LookError> {
+    let (width, height) = read.value.split_once(['x', 'X']).ok_or_else(|| read.wrong())?;
+    Ok((width.trim(), height.trim()))
+}
+
+fn sensor(read: &Reader<'_>) -> Result<SensorSize, LookError> {
+    if let Some(preset) = SensorPreset::from_name(read.value) {
+        return Ok(preset.size());
+    }
+    let wrong = |_| {
+        let names: Vec<&str> = SENSORS.iter().map(|preset| preset.name).collect();
+        LookError::BadValue {
+            path: read.path.into(),
+            value: read.value.into(),
+            expected: format!("it takes millimetres as \"36x24\", or one of {}", names.join(", ")),
+        }
+    };
+    let (width, height) = pair(read).map_err(wrong)?;
+    let side = |text: &str| text.parse::<f64>().ok().filter(|mm| (0.1..=1e4).contains(mm)).ok_or(());
+    let (Ok(width), Ok(height)) = (side(width), side(height)) else { return Err(wrong(read.wrong())) };
+    Ok(SensorSize::from_mm(width, height)?)
+}
+
+fn fit(read: &Reader<'_>) -> Result<GateFit, LookError> {
+    Ok(match read.value {
+        "fill" => GateFit::Fill,
+        "horizontal" => GateFit::Horizontal,
+        "vertical" => GateFit::Vertical,
+        "overscan" => GateFit::Overscan,
+        _ => return Err(read.wrong()),
+    })
+}
+
+fn curtain(read: &Reader<'_>) -> Result<Curtain, LookError> {
+    Ok(match read.value {
+        "global" => Curtain::Global,
+        "focal-plane" => Curtain::FocalPlane,
+        "rolling" => Curtain::Rolling,
+        _ => return Err(read.wrong()),
+    })
+}
+
+fn resolution(read: &Reader<'_>) -> Result<[u32; 2], LookError> {
+    let (width, height) = pair(read)?;
+    let side = |text: &str| text.parse().ok().filter(|side| (1..=GREATEST_SIDE).contains(side));
+    side(width).zip(side(height)).map(|(width, height)| [width, height]).ok_or_else(|| read.wrong())
+}
+
+fn blades(read: &Reader<'_>) -> Result<u32, LookError> {
+    read.value.parse().ok().filter(|blades| *blades == 0 || (3..=64).contains(blades)).ok_or_else(|| read.wrong())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Look;
+
+    fn look(assignments: &[&str]) -> Look {
+        let mut look = Look::default();
+        for assignment in assignments {
+            look.assign(assignment).unwrap();
+        }
+        look
+    }
+
+    #[test]
+    fn the_field_of_view_follows_the_lens() {
+        let horizontal = |assignments: &[&str]| {
+            let look = look(assignments);
+            let rig = look.camera.rig.rig(look.camera.f_stop, 0.7, 1.5).unwrap();
+            2.0 * (rig.width() / 2.0).atan().to_degrees()
+        };
+        let near = |got: f64, want: f64| assert!((got - want).abs() < 6e-4, "{got} is not {want}");
+        near(horizontal(&["camera.lens.focal_length=24mm", "camera.lens.focus=0.38"]), 70.186);
+        near(horizontal(&["camera.lens.focal_length=24", "camera.lens.focus=infinity"]), 73.740);
+        near(horizontal(&["camera.lens.focal_length=24", "camera.lens.focus=5 m"]), 73.475);
+        near(horizontal(&["camera.lens.focal_length=70", "camera.lens.focus=0.38"]), 23.695);
+        near(horizontal(&["camera.lens.focal_length=70"]), 28.842);
+        near(horizontal(&["camera.lens.focal_length=70", "camera.lens.focus=5"]), 28.454);
+        near(horizontal(&["camera.lens.focal_length=50", "camera.lens.focus=0.45"]), 35.489);
+        let still = ["camera.lens.focal_length=24", "camera.lens.focus=0.38", "camera.lens.breathing=false"];
+        near(horizontal(&still), 73.740);
+        // A file's own field of view stays, whatever the focus.
+        let fov = 2.0 * (0.35_f64.tan() * 1.5).atan().to_degrees();
+        near(horizontal(&["camera.lens.focus=0.5"]), fov);
+        near(horizontal(&["camera.lens.focus=infinity", "camera.body.sensor=mft"]), fov);
+    }
+
+    #[test]
+    fn an_unknown_barrel_takes_a_stop_from_the_corner() {
+        let look = look(&["camera.lens.focal_length=50", "effects.vignetting.natural=0"]);
+        for (f_stop, left) in [(1.4, 0.5), (2.8, 0.648), (8.0, 0.970)] {
+            let rig = look.camera.rig.rig(Some(f_stop), 0.7, 1.5).unwrap();
+            let corner = look.effects(Some(&rig), 100).unwrap().vignetting.unwrap().at(0.036_f64.hypot(0.024) / 0.1);
+            assert!((corner - left).abs() < 0.01, "f/{f_stop}: {corner}");
+        }
+    }
+
+    #[test]
+    fn impossible_cameras_say_what_is_wrong() {
+        for (bad, says) in [
+            ("camera.lens.focal_length=0", "millimetres"),
+            ("camera.lens.focal_length=NaN", "millimetres"),
+            ("camera.lens.focus=-1", "metres"),
+            ("camera.lens.focus=nan", "metres"),
+            ("camera.body.sensor=9x", "full-frame"),
+            ("camera.body.sensor=0x24", "full-frame"),
+            ("camera.body.resolution=0x4", "pixels"),
+            ("camera.lens.blades=2", "blades"),
+            ("camera.lens.curvature=1.5", "0 straight"),
+            ("camera.lens.f_stop=0", "f-number"),
+            ("camera.body.iso=0", "ISO"),
+            ("camera.motion.velocity=1 2", "right, up and back"),
+            ("camera.motion.rotation=a b c", "right, up and back"),
+        ] {
+            let error = Look::default().assign(bad).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains(bad.split('=').next().unwrap()), "{bad}: {error}");
+        }
+        let error = |assignments: &[&str]| {
+            let look = look(assignments);
+            look.camera.rig.rig(look.camera.f_stop, 0.7, 1.5).unwrap_err().to_string()
+        };
+        let inside = error(&["camera.lens.focal_length=50", "camera.lens.focus=0.03"]);
+        assert!(inside.contains("camera.lens") && inside.contains("focus beyond"), "{inside}");
+        let wide = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=0.1"]);
+        assert!(wide.contains("f-number"), "{wide}");
+        let bright = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=2", "camera.lens.t_stop=1.8"]);
+        assert!(bright.contains("t_stop"), "{bright}");
+    }
+}
