@@ -4,7 +4,6 @@
 //! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
 //! this list; `tests/architecture.rs` keeps it so.
 pub mod bvh;
-pub mod reference;
 pub mod camera;
 pub mod cli;
 pub mod frame;
@@ -13,4 +12,5 @@ pub mod graph;
 pub mod output;
 pub mod passes;
 pub mod photometry;
+pub mod reference;
 pub mod scene;

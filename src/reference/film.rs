@@ -72,11 +72,13 @@ pub struct FilmSettings {
     pub sampler: SamplerKind,
     /// Another seed, another noise.
     pub seed: u32,
+    /// Rays through all of a pixel; else through its middle, as the raster renderer samples it.
+    pub whole_pixels: bool,
 }
 
 impl Default for FilmSettings {
     fn default() -> Self {
-        Self { walk: Walk::default(), sampler: SamplerKind::Sobol, seed: 0 }
+        Self { walk: Walk::default(), sampler: SamplerKind::Sobol, seed: 0, whole_pixels: true }
     }
 }
 
@@ -119,7 +121,8 @@ impl Film {
                             return Vec::new();
                         }
                         let mut sampler = Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
-                        let jitter = sampler.next_2d();
+                        let place = sampler.next_2d();
+                        let jitter = if settings.whole_pixels { place } else { DVec2::splat(0.5) };
                         let (origin, direction) = camera.ray(DVec2::new(x as f64, y as f64) + jitter);
                         let parts = world.path(origin, direction, &settings.walk, &mut sampler);
                         sum.include(&parts);

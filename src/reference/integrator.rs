@@ -122,9 +122,13 @@ impl World<'_> {
                 let opaque = hit.opacity;
                 emitted += hit.emission * opaque * weight_of_hit(density, by_light, walk.strategy, surfaces);
             }
+            if hit.is_none() {
+                let (around, by_light) = self.lights.around(direction);
+                emitted += around * weight_of_hit(density, by_light, walk.strategy, surfaces);
+            }
             add(&mut parts, throughput * emitted, surfaces, first);
             let Some(hit) = hit else { break };
-            if sampler.next() >= hit.opacity {
+            if sampler.next_1d() >= hit.opacity {
                 // Through a blended layer, as though it were not there.
                 origin = hit.position;
                 away = -hit.geometric;
@@ -140,9 +144,9 @@ impl World<'_> {
                 self.add_sampled_light(&hit, &frame, v, throughput, surfaces, first, walk, sampler, &mut parts);
             } else {
                 // The numbers are used up alike, so that strategies see the same paths.
-                let _ = (sampler.next(), sampler.next_2d());
+                let _ = (sampler.next_1d(), sampler.next_2d());
             }
-            let (lobe, u) = (sampler.next(), sampler.next_2d());
+            let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
             let Some(l) = hit.bsdf.sample(v, lobe, u) else { break };
             let next = frame.outside(l);
             if next.dot(hit.geometric) <= 0.0 {
@@ -157,7 +161,7 @@ impl World<'_> {
             throughput *= reflected.total() / chance;
             if surfaces > walk.roulette_after {
                 let survive = throughput.max_element().clamp(0.05, 1.0);
-                if sampler.next() >= survive {
+                if sampler.next_1d() >= survive {
                     break;
                 }
                 throughput /= survive;
@@ -181,7 +185,7 @@ impl World<'_> {
         sampler: &mut Sampler,
         parts: &mut Parts,
     ) {
-        let (choice, u) = (sampler.next(), sampler.next_2d());
+        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
         let Some(light) = self.lights.sample(hit.position, choice, u) else { return };
         if light.direction.dot(hit.geometric) <= 0.0 {
             return;

@@ -11,7 +11,7 @@ use crate::{
         color::luminance,
         lights::{Emitter, Sides},
     },
-    scene::{Light, Scene},
+    scene::{Environment, Light, Scene},
 };
 
 /// A light with its place relative to the eye.
@@ -35,13 +35,24 @@ struct EmissiveTriangle {
     two_sided: bool,
 }
 
+/// Light from all around, with chances by texel.
+#[derive(Clone, Debug)]
+struct Surroundings {
+    environment: Environment,
+    /// Running sum over texels of luminance times solid angle, up to 1.
+    cumulative: Vec<f64>,
+    /// The integral of luminance over all directions (nit sr).
+    total: f64,
+}
+
 /// All that shines.
 #[derive(Clone, Debug, Default)]
 pub struct Lights {
     placed: Vec<PlacedLight>,
     triangles: Vec<EmissiveTriangle>,
     of_triangle: HashMap<(u32, u32), usize>,
-    /// Running sum of chances: first the placed lights, then the triangles.
+    environment: Option<Surroundings>,
+    /// Running sum of chances: the placed lights, the triangles, the environment.
     cumulative: Vec<f64>,
 }
 
@@ -81,6 +92,7 @@ impl Lights {
         }
         let mut lights = Self { placed, ..Self::default() };
         lights.add_triangles(scene, eye, bvh, top);
+        lights.environment = scene.environment.as_ref().and_then(Surroundings::new);
         lights.choose();
         lights
     }
@@ -126,11 +138,16 @@ impl Lights {
     /// Chances in proportion to flux; a sun counts as though it shone on as much as the lamps do together.
     fn choose(&mut self) {
         let flux = |light: &PlacedLight| {
-            let lumens = light.light.source.lumens().map_or(0.0, |lumens| lumens.get());
+            let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
             lumens * light.light.color_luminance()
         };
         let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
         chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
+        if let Some(around) = &self.environment {
+            // As though it shone on a square metre from all sides, beside lamps that light a room of that size.
+            let lamps: f64 = chances.iter().sum();
+            chances.push(if lamps > 0.0 { lamps } else { around.total.max(1e-300) });
+        }
         let lamps: f64 = chances.iter().sum();
         let suns = self.placed.iter().filter(|light| light.light.is_directional()).count().max(1);
         for (chance, light) in chances.iter_mut().zip(&self.placed) {
@@ -170,7 +187,10 @@ impl Lights {
         }
         let mut sample = match self.placed.get(index) {
             Some(light) => light.sample(from, u)?,
-            None => self.triangles.get(index - self.placed.len())?.sample(from, u)?,
+            None => match self.triangles.get(index - self.placed.len()) {
+                Some(triangle) => triangle.sample(from, u)?,
+                None => self.environment.as_ref()?.sample(u)?,
+            },
         };
         sample.weight /= chance;
         sample.density = sample.density.map(|density| density * chance);
@@ -185,6 +205,15 @@ impl Lights {
             / (t.area * t.normal.dot(direction).abs().max(1e-12))
     }
 
+    /// What a ray that meets no surface finds all around: luminance (nits by channel), and the density with which `sample`
+    /// gives its direction.
+    #[must_use]
+    pub fn around(&self, direction: DVec3) -> (DVec3, f64) {
+        let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
+        let chance = self.chance(self.placed.len() + self.triangles.len());
+        (around.luminance(direction), around.density(direction) * chance)
+    }
+
     /// The nearest light with a surface along a ray, before `limit` (m): its luminance (nits), distance (infinite for the
     /// sun's disk) and the density with which `sample` gives this direction.
     #[must_use]
@@ -193,11 +222,76 @@ impl Lights {
         for (index, light) in self.placed.iter().enumerate() {
             let before = best.map_or(limit, |(_, distance, _)| distance);
             if let Some((distance, density)) = light.hit(origin, direction, before) {
+                // Unseen lamps are found by points on them alone.
+
                 best = Some((light.radiance(), distance, density * self.chance(index)));
             }
         }
         best
     }
+}
+
+impl Surroundings {
+    fn new(environment: &Environment) -> Option<Self> {
+        let map = &environment.map;
+        let mut sum = 0.0;
+        let mut cumulative = Vec::with_capacity(map.texels().len());
+        for (index, texel) in map.texels().iter().enumerate() {
+            sum += weight(*texel) * map.texel_solid_angle(index / map.width());
+            cumulative.push(sum);
+        }
+        let all = environment.clone();
+        (sum > 0.0 && sum.is_finite()).then(|| {
+            cumulative.iter_mut().for_each(|value| *value /= sum);
+            Self { environment: all, cumulative, total: sum }
+        })
+    }
+
+    fn luminance(&self, direction: DVec3) -> DVec3 {
+        self.environment.map.sample(self.turned(direction, 1.0)).as_dvec3()
+    }
+
+    /// A direction of the world in the map's axes (`sign` 1), or back (-1).
+    fn turned(&self, d: DVec3, sign: f64) -> DVec3 {
+        let (sin, cos) = (sign * self.environment.rotation).sin_cos();
+        DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
+    }
+
+    fn texel_of(&self, direction: DVec3) -> usize {
+        self.environment.map.texel_at(self.turned(direction, 1.0))
+    }
+
+    fn density(&self, direction: DVec3) -> f64 {
+        let texel = self.texel_of(direction);
+        let map = &self.environment.map;
+        map.texels().get(texel).map_or(0.0, |texel| weight(*texel)) / self.total
+    }
+
+    fn sample(&self, u: DVec2) -> Option<LightSample> {
+        let map = &self.environment.map;
+        let texel = self.cumulative.partition_point(|&sum| sum <= u.x).min(self.cumulative.len().checked_sub(1)?);
+        let before = texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
+        let chance = self.cumulative.get(texel)? - before;
+        // The rest of the number is as even as the whole.
+        let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
+        let direction = map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
+        let direction = self.turned(direction, -1.0);
+        let density = self.density(direction);
+        let weight = self.luminance(direction) / density;
+        (density > 0.0 && weight.is_finite()).then_some(LightSample {
+            direction,
+            distance: 1e30,
+            weight,
+            density: Some(density),
+            shadow: true,
+        })
+    }
+}
+
+/// What a texel counts when one is chosen. Interpolation brings light from its neighbours into black ones: none has no
+/// chance at all.
+fn weight(texel: glam::Vec3) -> f64 {
+    luminance(texel.as_dvec3()).max(0.0) + 1e-9
 }
 
 impl EmissiveTriangle {
@@ -260,8 +354,9 @@ impl PlacedLight {
                 let d = self.position - from;
                 let d2 = d.length_squared().max(1e-12);
                 let direction = d / d2.sqrt();
-                let candela = self.light.source.candela().map_or(0.0, Candela::get) * self.relative(-direction);
-                let window = self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
+                let candela = self.light.candela().map_or(0.0, Candela::get) * self.relative(-direction);
+                let window =
+                    self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
                 let weight = self.color() * (candela * window / d2);
                 LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow }
             }
@@ -273,7 +368,13 @@ impl PlacedLight {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
                 let density = 1.0 / (2.0 * PI * part);
                 let direction = cone(-self.direction, part, u);
-                LightSample { direction, distance: 1e30, weight: self.radiance() / density, density: Some(density), shadow }
+                LightSample {
+                    direction,
+                    distance: 1e30,
+                    weight: self.radiance() / density,
+                    density: Some(density),
+                    shadow,
+                }
             }
             Emitter::Sphere { radius } => {
                 let part = sphere_cap(self.position - from, radius)?;
@@ -318,7 +419,12 @@ impl PlacedLight {
 
     /// Intensity in a direction (away from the light) over the greatest.
     fn relative(&self, away: DVec3) -> f64 {
-        self.light.emitter().relative_intensity(self.direction.dot(away)).unwrap_or(0.0)
+        let cone = self.light.emitter().relative_intensity(self.direction.dot(away)).unwrap_or(0.0);
+        let Some(profile) = &self.light.profile else { return cone };
+        // The lamp's axes: nadir along -Z, C0 along +X.
+        let local = DVec3::new(away.dot(self.right), away.dot(self.up), -away.dot(self.direction));
+        let peak = profile.peak().get();
+        if peak > 0.0 { cone * profile.candela_towards(local).get() / peak } else { 0.0 }
     }
 
     /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of this light alone) with
@@ -346,9 +452,7 @@ impl PlacedLight {
                 let distance = sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
                 Some((distance, 1.0 / (2.0 * PI * part)))
             }
-            Emitter::Disk { radius, sides } => {
-                flat(&|p| p.length() < radius, PI * radius * radius, sides)
-            }
+            Emitter::Disk { radius, sides } => flat(&|p| p.length() < radius, PI * radius * radius, sides),
             Emitter::Rectangle { width, height, sides } => flat(
                 &|p| p.dot(self.right).abs() < width / 2.0 && p.dot(self.up).abs() < height / 2.0,
                 width * height,

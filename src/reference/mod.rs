@@ -14,4 +14,5 @@ pub use sampler::SamplerKind;
 pub use world::World;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;

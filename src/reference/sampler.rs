@@ -27,12 +27,8 @@ pub struct Sampler {
 
 /// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional
 /// Projections" (2008), table of primitive polynomials: degrees 0, 1, 2, 3 with initial numbers 1; 1; 1, 3; 1, 3, 1.
-const DIRECTIONS: [[u32; 32]; 4] = [
-    van_der_corput(),
-    directions(1, 0, [1, 0, 0]),
-    directions(2, 1, [1, 3, 0]),
-    directions(3, 1, [1, 3, 1]),
-];
+const DIRECTIONS: [[u32; 32]; 4] =
+    [van_der_corput(), directions(1, 0, [1, 0, 0]), directions(2, 1, [1, 3, 0]), directions(3, 1, [1, 3, 1])];
 
 const fn van_der_corput() -> [u32; 32] {
     let mut out = [0; 32];
@@ -114,7 +110,7 @@ impl Sampler {
     }
 
     /// The next number, in [0, 1).
-    pub fn next(&mut self) -> f64 {
+    pub fn next_1d(&mut self) -> f64 {
         let dimension = self.dimension;
         self.dimension += 1;
         let bits = match self.kind {
@@ -136,8 +132,8 @@ impl Sampler {
         if self.dimension % 4 == 3 {
             self.dimension += 1;
         }
-        let x = self.next();
-        DVec2::new(x, self.next())
+        let x = self.next_1d();
+        DVec2::new(x, self.next_1d())
     }
 }
 
@@ -170,7 +166,7 @@ mod tests {
             let (mut sums, mut products) = ([0.0; 12], 0.0);
             for i in 0..count {
                 let mut sampler = Sampler::new(kind, 1, 7, 9, i);
-                let values: [f64; 12] = std::array::from_fn(|_| sampler.next());
+                let values: [f64; 12] = std::array::from_fn(|_| sampler.next_1d());
                 assert!(values.iter().all(|v| (0.0..1.0).contains(v)));
                 for (sum, v) in sums.iter_mut().zip(values) {
                     *sum += v;

@@ -93,7 +93,14 @@ fn lights_give_what_closed_forms_say() {
         ),
     ];
     for (name, emitter, strength, lux) in cases {
-        let got = lit(|builder| { builder.light("lamp", emitter, strength, Vec3::ONE, down(2.0)); }, direct, 256).y;
+        let got = lit(
+            |builder| {
+                builder.light("lamp", emitter, strength, Vec3::ONE, down(2.0));
+            },
+            direct,
+            256,
+        )
+        .y;
         // Small lamps are near the normal: 1 - F is 0.96 but for 1e-6.
         let want = MATTE * lux;
         assert!((got / want - 1.0).abs() < 5e-3, "{name}: {got}, {want}");

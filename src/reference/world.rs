@@ -53,8 +53,7 @@ impl<'a> World<'a> {
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
         let bvh = SceneBvh::new(scene, |_| true);
         let top = bvh.seen_from(eye);
-        let mut world =
-            Self { scene, bvh, top, default_material: Material::default(), lights: Lights::default() };
+        let mut world = Self { scene, bvh, top, default_material: Material::default(), lights: Lights::default() };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
         world
     }
@@ -193,9 +192,8 @@ impl Interpolated {
     fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
         let corner = |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
         let corners = [(corner(0), weights.x), (corner(1), weights.y), (corner(2), weights.z)];
-        let uv = |list: &[Vec2]| {
-            corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum::<Vec2>()
-        };
+        let uv =
+            |list: &[Vec2]| corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum::<Vec2>();
         let normal = corners.iter().map(|&(v, w)| primitive.normals.get(v).copied().unwrap_or_default() * w).sum();
         let tangent: DVec4 = corners
             .iter()
