@@ -12,4 +12,5 @@ pub mod graph;
 pub mod output;
 pub mod passes;
 pub mod photometry;
+pub mod reference;
 pub mod scene;

@@ -130,6 +130,27 @@ impl RadianceMap {
         TAU / self.width as f64 * (sine(y) - sine(y + 1))
     }
 
+    /// The number of the texel that a direction (unit) lies in, row after row.
+    #[must_use]
+    pub fn texel_at(&self, direction: DVec3) -> usize {
+        let (u, v) = coordinates(self.rows, direction);
+        let x = ((u * self.width as f64) as usize).min(self.width - 1);
+        let y = ((v * self.height as f64) as usize).min(self.height - 1);
+        y * self.width + x
+    }
+
+    /// Unit vector to a place of a texel, whose parts of equal area have equal solid angles: `across` and `down` from 0
+    /// to 1.
+    #[must_use]
+    pub fn direction_in_texel(&self, x: usize, y: usize, across: f64, down: f64) -> DVec3 {
+        let sine = |row: usize| elevation(self.rows, row as f64 / self.height as f64).sin();
+        let (above, below) = (sine(y), sine(y + 1));
+        let height = above + (below - above) * down;
+        let level = direction(Rows::Linear, (x as f64 + across) / self.width as f64, 0.5);
+        let flat = (1.0 - height * height).max(0.0).sqrt();
+        dvec3(level.x * flat, height, level.z * flat)
+    }
+
     /// Luminance of a direction (unit), interpolated linearly between texels.
     #[must_use]
     pub fn sample(&self, direction: DVec3) -> Vec3 {

@@ -1,0 +1,521 @@
+//! Choosing a point on a light, for every kind of light; and what rays that meet one by themselves find.
+
+use std::{collections::HashMap, f64::consts::PI};
+
+use glam::{DVec2, DVec3};
+
+use crate::{
+    bvh::{SceneBvh, TopLevel},
+    photometry::{
+        Candela, Nit,
+        color::luminance,
+        lights::{Emitter, Sides},
+    },
+    scene::{Environment, Light, Scene},
+};
+
+/// A light with its place relative to the eye.
+#[derive(Clone, Debug)]
+pub struct PlacedLight {
+    light: Light,
+    position: DVec3,
+    /// Along which it shines.
+    direction: DVec3,
+    right: DVec3,
+    up: DVec3,
+}
+
+/// A triangle of an emissive material.
+#[derive(Clone, Copy, Debug)]
+struct EmissiveTriangle {
+    corners: [DVec3; 3],
+    normal: DVec3,
+    area: f64,
+    emission: DVec3,
+    two_sided: bool,
+}
+
+/// Light from all around, with chances by texel.
+#[derive(Clone, Debug)]
+struct Surroundings {
+    environment: Environment,
+    /// Running sum over texels of luminance times solid angle, up to 1.
+    cumulative: Vec<f64>,
+    /// The integral of luminance over all directions (nit sr).
+    total: f64,
+}
+
+/// All that shines.
+#[derive(Clone, Debug, Default)]
+pub struct Lights {
+    placed: Vec<PlacedLight>,
+    triangles: Vec<EmissiveTriangle>,
+    of_triangle: HashMap<(u32, u32), usize>,
+    environment: Option<Surroundings>,
+    /// Running sum of chances: the placed lights, the triangles, the environment.
+    cumulative: Vec<f64>,
+}
+
+/// A chosen point of a light.
+#[derive(Clone, Copy, Debug)]
+pub struct LightSample {
+    /// Unit vector from the shaded point.
+    pub direction: DVec3,
+    /// How far (m) the light is.
+    pub distance: f64,
+    /// Light over density: illuminance (lx by channel) on a facing plane for points and parallel light, luminance over
+    /// the density by solid angle for others.
+    pub weight: DVec3,
+    /// Density by solid angle; none for lights that no ray can meet.
+    pub density: Option<f64>,
+    /// It casts shadows.
+    pub shadow: bool,
+}
+
+impl Lights {
+    /// The lights of a scene, relative to an eye.
+    #[must_use]
+    pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &TopLevel) -> Self {
+        let mut placed = Vec::new();
+        for node in scene.walk() {
+            let Some(light) = node.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+            let direction = (-node.world.z_axis.truncate()).normalize_or(DVec3::NEG_Z);
+            let across = node.world.x_axis.truncate();
+            let right = (across - direction * across.dot(direction)).normalize_or(direction.any_orthonormal_vector());
+            placed.push(PlacedLight {
+                light: light.clone(),
+                position: node.world.w_axis.truncate() - eye,
+                direction,
+                right,
+                up: right.cross(direction),
+            });
+        }
+        let mut lights = Self { placed, ..Self::default() };
+        lights.add_triangles(scene, eye, bvh, top);
+        lights.environment = scene.environment.as_ref().and_then(Surroundings::new);
+        lights.choose();
+        lights
+    }
+
+    fn add_triangles(&mut self, scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &TopLevel) {
+        let nodes: HashMap<usize, _> = scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
+        for instance in 0..top.instances.len() as u32 {
+            let Some((node, bottom)) = bvh.placed(instance) else { continue };
+            let Some(primitive) = scene.meshes.get(bottom.mesh).and_then(|m| m.primitives.get(bottom.primitive)) else {
+                continue;
+            };
+            let Some(material) = primitive.material.and_then(|m| scene.materials.get(m)) else { continue };
+            let Some(world) = nodes.get(&node) else { continue };
+            if material.emission.max_element() <= 0.0 || material.unlit {
+                continue;
+            }
+            let mirrored = world.determinant() < 0.0;
+            for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
+                let source = bvh.sources[triangle as usize] as usize;
+                let corner = |i: usize| {
+                    let vertex = primitive.indices.get(source * 3 + i).map_or(0, |&v| v as usize);
+                    let p = primitive.positions.get(vertex).copied().unwrap_or_default();
+                    world.transform_point3(p.as_dvec3()) - eye
+                };
+                let corners = [corner(0), corner(1), corner(2)];
+                let cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+                let area = cross.length() / 2.0;
+                if area <= 0.0 || !area.is_finite() {
+                    continue;
+                }
+                self.of_triangle.insert((instance, triangle), self.triangles.len());
+                self.triangles.push(EmissiveTriangle {
+                    corners,
+                    normal: cross.normalize_or(DVec3::Y) * if mirrored { -1.0 } else { 1.0 },
+                    area,
+                    emission: material.emission.as_dvec3(),
+                    two_sided: material.double_sided,
+                });
+            }
+        }
+    }
+
+    /// Chances in proportion to flux; a sun counts as though it shone on as much as the lamps do together.
+    fn choose(&mut self) {
+        let flux = |light: &PlacedLight| {
+            let lumens = light.light.lumens().map_or(0.0, |lumens| lumens.get());
+            lumens * light.light.color_luminance()
+        };
+        let mut chances: Vec<f64> = self.placed.iter().map(flux).collect();
+        chances.extend(self.triangles.iter().map(|t| luminance(t.emission) * t.area * PI));
+        if let Some(around) = &self.environment {
+            // As though it shone on a square metre from all sides, beside lamps that light a room of that size.
+            let lamps: f64 = chances.iter().sum();
+            chances.push(if lamps > 0.0 { lamps } else { around.total.max(1e-300) });
+        }
+        let lamps: f64 = chances.iter().sum();
+        let suns = self.placed.iter().filter(|light| light.light.is_directional()).count().max(1);
+        for (chance, light) in chances.iter_mut().zip(&self.placed) {
+            if light.light.is_directional() && light.light.source.lux(1.0).get() > 0.0 {
+                *chance = if lamps > 0.0 { lamps / suns as f64 } else { 1.0 };
+            }
+        }
+        let total: f64 = chances.iter().sum();
+        let mut sum = 0.0;
+        self.cumulative = chances
+            .iter()
+            .map(|chance| {
+                sum += chance / total.max(1e-300);
+                sum
+            })
+            .collect();
+    }
+
+    /// The number of the emissive triangle that a ray met.
+    #[must_use]
+    pub fn emitter_at(&self, instance: u32, triangle: u32) -> Option<usize> {
+        self.of_triangle.get(&(instance, triangle)).copied()
+    }
+
+    fn chance(&self, index: usize) -> f64 {
+        let before = index.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
+        self.cumulative.get(index).map_or(0.0, |sum| sum - before)
+    }
+
+    /// A point of a light as seen from `from`; none where nothing shines that way.
+    #[must_use]
+    pub fn sample(&self, from: DVec3, choice: f64, u: DVec2) -> Option<LightSample> {
+        let index = self.cumulative.partition_point(|&sum| sum <= choice).min(self.cumulative.len().checked_sub(1)?);
+        let chance = self.chance(index);
+        if chance <= 0.0 {
+            return None;
+        }
+        let mut sample = match self.placed.get(index) {
+            Some(light) => light.sample(from, u)?,
+            None => match self.triangles.get(index - self.placed.len()) {
+                Some(triangle) => triangle.sample(from, u)?,
+                None => self.environment.as_ref()?.sample(u)?,
+            },
+        };
+        sample.weight /= chance;
+        sample.density = sample.density.map(|density| density * chance);
+        Some(sample)
+    }
+
+    /// Density by solid angle with which `sample` gives the direction in which an emissive triangle was met.
+    #[must_use]
+    pub fn density_of_triangle(&self, triangle: usize, direction: DVec3, distance: f64) -> f64 {
+        let Some(t) = self.triangles.get(triangle) else { return 0.0 };
+        self.chance(self.placed.len() + triangle) * distance * distance
+            / (t.area * t.normal.dot(direction).abs().max(1e-12))
+    }
+
+    /// What a ray that meets no surface finds all around: luminance (nits by channel), and the density with which `sample`
+    /// gives its direction.
+    #[must_use]
+    pub fn around(&self, direction: DVec3) -> (DVec3, f64) {
+        let Some(around) = &self.environment else { return (DVec3::ZERO, 0.0) };
+        let chance = self.chance(self.placed.len() + self.triangles.len());
+        (around.luminance(direction), around.density(direction) * chance)
+    }
+
+    /// The nearest light with a surface along a ray, before `limit` (m): its luminance (nits), distance (infinite for the
+    /// sun's disk) and the density with which `sample` gives this direction.
+    #[must_use]
+    pub fn hit(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<(DVec3, f64, f64)> {
+        let mut best: Option<(DVec3, f64, f64)> = None;
+        for (index, light) in self.placed.iter().enumerate() {
+            let before = best.map_or(limit, |(_, distance, _)| distance);
+            if let Some((distance, density)) = light.hit(origin, direction, before) {
+                // Unseen lamps are found by points on them alone.
+
+                best = Some((light.radiance(), distance, density * self.chance(index)));
+            }
+        }
+        best
+    }
+}
+
+impl Surroundings {
+    fn new(environment: &Environment) -> Option<Self> {
+        let map = &environment.map;
+        let mut sum = 0.0;
+        let mut cumulative = Vec::with_capacity(map.texels().len());
+        for (index, texel) in map.texels().iter().enumerate() {
+            sum += weight(*texel) * map.texel_solid_angle(index / map.width());
+            cumulative.push(sum);
+        }
+        let all = environment.clone();
+        (sum > 0.0 && sum.is_finite()).then(|| {
+            cumulative.iter_mut().for_each(|value| *value /= sum);
+            Self { environment: all, cumulative, total: sum }
+        })
+    }
+
+    fn luminance(&self, direction: DVec3) -> DVec3 {
+        self.environment.map.sample(self.turned(direction, 1.0)).as_dvec3()
+    }
+
+    /// A direction of the world in the map's axes (`sign` 1), or back (-1).
+    fn turned(&self, d: DVec3, sign: f64) -> DVec3 {
+        let (sin, cos) = (sign * self.environment.rotation).sin_cos();
+        DVec3::new(d.x * cos + d.z * sin, d.y, d.z * cos - d.x * sin)
+    }
+
+    fn texel_of(&self, direction: DVec3) -> usize {
+        self.environment.map.texel_at(self.turned(direction, 1.0))
+    }
+
+    fn density(&self, direction: DVec3) -> f64 {
+        let texel = self.texel_of(direction);
+        let map = &self.environment.map;
+        map.texels().get(texel).map_or(0.0, |texel| weight(*texel)) / self.total
+    }
+
+    fn sample(&self, u: DVec2) -> Option<LightSample> {
+        let map = &self.environment.map;
+        let texel = self.cumulative.partition_point(|&sum| sum <= u.x).min(self.cumulative.len().checked_sub(1)?);
+        let before = texel.checked_sub(1).and_then(|i| self.cumulative.get(i)).copied().unwrap_or(0.0);
+        let chance = self.cumulative.get(texel)? - before;
+        // The rest of the number is as even as the whole.
+        let across = if chance > 0.0 { ((u.x - before) / chance).clamp(0.0, 1.0) } else { 0.5 };
+        let direction = map.direction_in_texel(texel % map.width(), texel / map.width(), across, u.y);
+        let direction = self.turned(direction, -1.0);
+        let density = self.density(direction);
+        let weight = self.luminance(direction) / density;
+        (density > 0.0 && weight.is_finite()).then_some(LightSample {
+            direction,
+            distance: 1e30,
+            weight,
+            density: Some(density),
+            shadow: true,
+        })
+    }
+}
+
+/// What a texel counts when one is chosen. Interpolation brings light from its neighbours into black ones: none has no
+/// chance at all.
+fn weight(texel: glam::Vec3) -> f64 {
+    luminance(texel.as_dvec3()).max(0.0) + 1e-9
+}
+
+impl EmissiveTriangle {
+    fn sample(&self, from: DVec3, u: DVec2) -> Option<LightSample> {
+        // Turk 1990, "Generating Random Points in Triangles", Graphics Gems.
+        let root = u.x.sqrt();
+        let [a, b, c] = self.corners;
+        let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
+        surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)
+    }
+}
+
+/// A point chosen evenly on an area, as density by solid angle.
+fn surface_sample(
+    from: DVec3,
+    point: DVec3,
+    normal: DVec3,
+    area: f64,
+    luminance: DVec3,
+    two_sided: bool,
+) -> Option<LightSample> {
+    let d = point - from;
+    let distance = d.length();
+    let direction = d / distance.max(1e-300);
+    let facing = -normal.dot(direction);
+    if !(distance > 0.0 && (facing > 0.0 || (two_sided && facing != 0.0))) {
+        return None;
+    }
+    let density = distance * distance / (area * facing.abs());
+    Some(LightSample { direction, distance, weight: luminance / density, density: Some(density), shadow: true })
+}
+
+/// Two unit vectors across a third.
+fn frame(z: DVec3) -> (DVec3, DVec3) {
+    z.any_orthonormal_pair()
+}
+
+/// A direction spread evenly over a cone, whose cosine is given as `1 - cos`.
+fn cone(axis: DVec3, one_minus_cos: f64, u: DVec2) -> DVec3 {
+    let below = u.x * one_minus_cos;
+    let (cos, sin) = (1.0 - below, (below * (2.0 - below)).max(0.0).sqrt());
+    let phi = 2.0 * PI * u.y;
+    let (x, y) = frame(axis);
+    (x * (sin * phi.cos()) + y * (sin * phi.sin()) + axis * cos).normalize()
+}
+
+impl PlacedLight {
+    fn radiance(&self) -> DVec3 {
+        self.light.color.as_dvec3() * self.light.source.nits().map_or(0.0, Nit::get)
+    }
+
+    fn color(&self) -> DVec3 {
+        self.light.color.as_dvec3()
+    }
+
+    fn sample(&self, from: DVec3, u: DVec2) -> Option<LightSample> {
+        let shadow = self.light.shadow;
+        let sample = match self.light.emitter() {
+            Emitter::Point | Emitter::Spot { .. } => {
+                let d = self.position - from;
+                let d2 = d.length_squared().max(1e-12);
+                let direction = d / d2.sqrt();
+                let candela = self.light.candela().map_or(0.0, Candela::get) * self.relative(-direction);
+                let window =
+                    self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
+                let weight = self.color() * (candela * window / d2);
+                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow }
+            }
+            Emitter::Sun { angular_radius: 0.0 } => {
+                let weight = self.color() * self.light.source.lux(1.0).get();
+                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow }
+            }
+            Emitter::Sun { angular_radius } => {
+                let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
+                let density = 1.0 / (2.0 * PI * part);
+                let direction = cone(-self.direction, part, u);
+                LightSample {
+                    direction,
+                    distance: 1e30,
+                    weight: self.radiance() / density,
+                    density: Some(density),
+                    shadow,
+                }
+            }
+            Emitter::Sphere { radius } => {
+                let part = sphere_cap(self.position - from, radius)?;
+                let density = 1.0 / (2.0 * PI * part);
+                let direction = cone((self.position - from).normalize(), part, u);
+                let distance = sphere_distance(self.position - from, direction, radius)
+                    .unwrap_or((self.position - from).dot(direction));
+                LightSample { direction, distance, weight: self.radiance() / density, density: Some(density), shadow }
+            }
+            Emitter::Disk { radius, sides } => {
+                let (r, phi) = (radius * u.x.sqrt(), 2.0 * PI * u.y);
+                let point = self.position + self.right * (r * phi.cos()) + self.up * (r * phi.sin());
+                let area = PI * radius * radius;
+                surface_sample(from, point, self.direction, area, self.radiance(), sides == Sides::Two)?
+            }
+            Emitter::Rectangle { width, height, sides } => {
+                let point = self.position + self.right * (width * (u.x - 0.5)) + self.up * (height * (u.y - 0.5));
+                let area = width * height;
+                surface_sample(from, point, self.direction, area, self.radiance(), sides == Sides::Two)?
+            }
+            Emitter::Tube { radius, length } => {
+                // The side and the two half spheres by their areas; a half sphere is chosen with the whole sphere's other half.
+                let (side, caps) = (2.0 * PI * radius * length, 4.0 * PI * radius * radius);
+                let chosen = u.x * (side + caps);
+                let (offset, normal) = if chosen < side {
+                    let phi = 2.0 * PI * u.y;
+                    let normal = self.up * phi.cos() + self.direction * phi.sin();
+                    (self.right * (length * (chosen / side - 0.5)), normal)
+                } else {
+                    let z = 1.0 - 2.0 * (chosen - side) / caps;
+                    let phi = 2.0 * PI * u.y;
+                    let sin = (1.0 - z * z).max(0.0).sqrt();
+                    let normal = self.right * z + (self.up * phi.cos() + self.direction * phi.sin()) * sin;
+                    (self.right * (length * 0.5 * z.signum()), normal)
+                };
+                let point = self.position + offset + normal * radius;
+                surface_sample(from, point, normal, side + caps, self.radiance(), false)?
+            }
+        };
+        Some(LightSample { shadow, ..sample })
+    }
+
+    /// Intensity in a direction (away from the light) over the greatest.
+    fn relative(&self, away: DVec3) -> f64 {
+        let cone = self.light.emitter().relative_intensity(self.direction.dot(away)).unwrap_or(0.0);
+        let Some(profile) = &self.light.profile else { return cone };
+        // The lamp's axes: nadir along -Z, C0 along +X.
+        let local = DVec3::new(away.dot(self.right), away.dot(self.up), -away.dot(self.direction));
+        let peak = profile.peak().get();
+        if peak > 0.0 { cone * profile.candela_towards(local).get() / peak } else { 0.0 }
+    }
+
+    /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of this light alone) with
+    /// which `sample` gives the ray's direction.
+    fn hit(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<(f64, f64)> {
+        let to_center = self.position - origin;
+        let flat = |half: &dyn Fn(DVec3) -> bool, area: f64, sides: Sides| {
+            let facing = -self.direction.dot(direction);
+            if facing == 0.0 || (facing < 0.0 && sides == Sides::One) {
+                return None;
+            }
+            let distance = to_center.dot(self.direction) / direction.dot(self.direction);
+            let inside = distance > 0.0 && distance < limit && half(direction * distance - to_center);
+            inside.then(|| (distance, distance * distance / (area * facing.abs())))
+        };
+        match self.light.emitter() {
+            Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { angular_radius: 0.0 } => None,
+            Emitter::Sun { angular_radius } => {
+                let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
+                let inside = limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
+                inside.then(|| (f64::INFINITY, 1.0 / (2.0 * PI * part)))
+            }
+            Emitter::Sphere { radius } => {
+                let part = sphere_cap(to_center, radius)?;
+                let distance = sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
+                Some((distance, 1.0 / (2.0 * PI * part)))
+            }
+            Emitter::Disk { radius, sides } => flat(&|p| p.length() < radius, PI * radius * radius, sides),
+            Emitter::Rectangle { width, height, sides } => flat(
+                &|p| p.dot(self.right).abs() < width / 2.0 && p.dot(self.up).abs() < height / 2.0,
+                width * height,
+                sides,
+            ),
+            Emitter::Tube { radius, length } => {
+                let (distance, normal) = self.capsule(origin, direction, radius, length)?;
+                let facing = -normal.dot(direction);
+                let area = 2.0 * PI * radius * length + 4.0 * PI * radius * radius;
+                (distance < limit && facing > 0.0).then(|| (distance, distance * distance / (area * facing)))
+            }
+        }
+    }
+
+    /// The nearest point of a capsule along a ray from outside of it, and the normal there.
+    fn capsule(&self, origin: DVec3, direction: DVec3, radius: f64, length: f64) -> Option<(f64, DVec3)> {
+        let o = origin - self.position;
+        let along = |v: DVec3| v.dot(self.right);
+        let across = |v: DVec3| v - self.right * along(v);
+        let mut best: Option<(f64, DVec3)> = None;
+        let mut offer = |t: f64, normal: DVec3| {
+            if t > 0.0 && best.is_none_or(|(b, _)| t < b) {
+                best = Some((t, normal));
+            }
+        };
+        let (a, b, c) = (
+            across(direction).length_squared(),
+            across(o).dot(across(direction)),
+            across(o).length_squared() - radius * radius,
+        );
+        let root = b * b - a * c;
+        if a > 1e-18 && root > 0.0 {
+            let t = (-b - root.sqrt()) / a;
+            let p = o + direction * t;
+            if along(p).abs() <= length / 2.0 {
+                offer(t, across(p) / radius);
+            }
+        }
+        for end in [-0.5, 0.5] {
+            let center = self.right * (length * end) - o;
+            if let Some(t) = sphere_distance(center, direction, radius) {
+                let normal = (direction * t - center) / radius;
+                if along(normal) * end >= 0.0 {
+                    offer(t, normal);
+                }
+            }
+        }
+        best
+    }
+}
+
+/// `1 - cos` of the cone under which a sphere is seen; none from inside.
+fn sphere_cap(to_center: DVec3, radius: f64) -> Option<f64> {
+    let sin2 = radius * radius / to_center.length_squared();
+    (sin2 < 1.0).then(|| sin2 / (1.0 + (1.0 - sin2).sqrt()))
+}
+
+/// Distance along a unit direction to a sphere from outside of it.
+fn sphere_distance(to_center: DVec3, direction: DVec3, radius: f64) -> Option<f64> {
+    let along = to_center.dot(direction);
+    // The distance of the line from the centre without cancellation.
+    let apart = (to_center - direction * along).length_squared();
+    let inside = radius * radius - apart;
+    let t = along - inside.max(0.0).sqrt();
+    (inside >= 0.0 && t > 0.0).then_some(t)
+}

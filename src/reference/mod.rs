@@ -1,0 +1,18 @@
+//! The reference: an unbiased path tracer on the host. It shares the scene with the raster renderer and nothing of how
+//! light is found.
+
+pub mod bsdf;
+pub mod film;
+pub mod integrator;
+pub mod lights;
+pub mod sampler;
+pub mod world;
+
+pub use film::{Film, FilmSettings, Pinhole};
+pub use integrator::{Parts, Strategy, Walk};
+pub use sampler::SamplerKind;
+pub use world::World;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Closed forms.
+
+use std::{f64::consts::PI, sync::atomic::AtomicBool};
+
+use glam::{DMat4, DVec3, Vec2, Vec3};
+
+use super::*;
+use crate::{
+    photometry::{
+        Candela, Lux, Nit,
+        lights::{Emitter, LightStrength, Sides},
+        units::Lumen,
+    },
+    scene::{
+        Material, Projection, Scene,
+        build::{SceneBuilder, dielectric, facing},
+        procedural::shapes,
+    },
+};
+
+const FOV: Projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.01, far: None };
+
+fn film(scene: &Scene, eye: DVec3, target: DVec3, size: (usize, usize), samples: u32, walk: Walk) -> Film {
+    let world = World::new(scene, eye);
+    let camera = Pinhole::new(facing(eye, target), FOV, size.0, size.1);
+    let mut film = Film::new(size.0, size.1, FilmSettings { walk, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    film
+}
+
+fn mean(film: &Film) -> DVec3 {
+    let pixels = film.mean(Parts::total);
+    pixels.iter().sum::<DVec3>() / pixels.len() as f64
+}
+
+fn matte(reflectance: f32) -> Material {
+    dielectric("matte", Vec3::splat(reflectance), 1.0)
+}
+
+/// A small patch of a plane, seen from straight above, under one light.
+fn lit(light: impl FnOnce(&mut SceneBuilder), walk: Walk, samples: u32) -> DVec3 {
+    let mut builder = SceneBuilder::new("lit");
+    let material = builder.add_material(matte(0.5));
+    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(0.02), 1, 1), material);
+    builder.instance("plane", mesh, DMat4::IDENTITY);
+    light(&mut builder);
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::new(0.0, 0.05, 0.01));
+    let camera = Pinhole::new(
+        facing(DVec3::new(0.0, 0.05, 0.01), DVec3::ZERO),
+        Projection::Perspective { vertical_fov: 0.02, aspect: None, near: 1e-3, far: None },
+        4,
+        4,
+    );
+    let mut film = Film::new(4, 4, FilmSettings { walk, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    let pixels = film.mean(|parts| parts.direct_diffuse);
+    pixels.iter().sum::<DVec3>() / pixels.len() as f64
+}
+
+/// Diffuse luminance of the matte half of a dielectric over its irradiance, for light and view straight along the normal.
+const MATTE: f64 = 0.5 * 0.96 / PI;
+
+#[test]
+fn lights_give_what_closed_forms_say() {
+    let direct = Walk { bounces: 1, ..Walk::default() };
+    let down = |height: f64| facing(DVec3::Y * height, DVec3::ZERO);
+    let cases: Vec<(&str, Emitter, LightStrength, f64)> = vec![
+        ("point", Emitter::Point, LightStrength::Candela(Candela(100.0)), 100.0 / 4.0),
+        ("parallel", Emitter::PARALLEL, LightStrength::Lux(Lux(500.0)), 500.0),
+        ("sun", Emitter::SUN, LightStrength::Lux(Lux(500.0)), 500.0),
+        // 1000 nit; E = pi L r^2 / d^2.
+        ("sphere", Emitter::Sphere { radius: 0.2 }, LightStrength::Nits(Nit(1000.0)), PI * 1000.0 * 0.04 / 4.0),
+        // E = pi L r^2 / (r^2 + d^2).
+        (
+            "disk",
+            Emitter::Disk { radius: 0.2, sides: Sides::One },
+            LightStrength::Nits(Nit(1000.0)),
+            PI * 1000.0 * 0.04 / 4.04,
+        ),
+        // Over the middle: four corner rectangles of 0.2 by 0.3 (Nusselt): each 1/2 (a/sqrt(a2+d2) atan(b/sqrt(a2+d2)) + ...).
+        (
+            "rectangle",
+            Emitter::Rectangle { width: 0.4, height: 0.6, sides: Sides::One },
+            LightStrength::Nits(Nit(1000.0)),
+            {
+                let corner = |a: f64, b: f64, d: f64| {
+                    let (p, q) = ((a * a + d * d).sqrt(), (b * b + d * d).sqrt());
+                    0.5 * (a / p * (b / p).atan() + b / q * (a / q).atan())
+                };
+                4.0 * 1000.0 * corner(0.2, 0.3, 2.0)
+            },
+        ),
+    ];
+    for (name, emitter, strength, lux) in cases {
+        let got = lit(
+            |builder| {
+                builder.light("lamp", emitter, strength, Vec3::ONE, down(2.0));
+            },
+            direct,
+            256,
+        )
+        .y;
+        // Small lamps are near the normal: 1 - F is 0.96 but for 1e-6.
+        let want = MATTE * lux;
+        assert!((got / want - 1.0).abs() < 5e-3, "{name}: {got}, {want}");
+    }
+}
+
+#[test]
+fn strategies_agree() {
+    for (emitter, name) in [
+        (Emitter::Sphere { radius: 0.4 }, "sphere"),
+        (Emitter::Disk { radius: 0.5, sides: Sides::Two }, "disk"),
+        (Emitter::Rectangle { width: 0.8, height: 0.6, sides: Sides::One }, "rectangle"),
+        (Emitter::Tube { radius: 0.15, length: 0.8 }, "tube"),
+        (Emitter::Sun { angular_radius: 0.2 }, "wide sun"),
+    ] {
+        for roughness in [0.3f32, 0.8] {
+            let mut builder = SceneBuilder::new("agree");
+            let material = builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), roughness));
+            let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
+            builder.instance("plane", mesh, DMat4::IDENTITY);
+            let pose = facing(DVec3::new(0.3, 1.0, -0.4), DVec3::ZERO);
+            let strength = if matches!(emitter, Emitter::Sun { .. }) {
+                LightStrength::Lux(Lux(1000.0))
+            } else {
+                LightStrength::Lumens(Lumen(1000.0))
+            };
+            builder.light("lamp", emitter, strength, Vec3::ONE, pose);
+            let scene = builder.build().unwrap();
+            let run = |strategy, samples| {
+                let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+                // Looking down, so that the lamp itself is not in the picture.
+                let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
+                let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
+                (crate::photometry::color::luminance(mean(&film)), deviation)
+            };
+            let (both, s0) = run(Strategy::Both, 256);
+            let (lights, s1) = run(Strategy::Lights, 256);
+            let (brdf, s2) = run(Strategy::Brdf, 2048);
+            assert!((both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both, "{name} {roughness}: {both} {lights}");
+            assert!((both - brdf).abs() < 3.0 * s0.hypot(s2) + 1e-6 * both, "{name} {roughness}: {both} {brdf}");
+        }
+    }
+}
+
+#[test]
+fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
+    // A point lamp of flux 4 pi in a matte sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho) everywhere. The matte
+    // part of a dielectric is no Lambertian, so a metal-free white one is made of an unreflecting index: base colour
+    // 0.5 under light that meets it at 60 degrees at most is not Lambertian either; so compare with the mean albedo
+    // of the same BRDF, found by a furnace.
+    let mut builder = SceneBuilder::new("sphere");
+    let material = builder.add_material(Material { double_sided: true, ..matte(0.5) });
+    let mesh = builder.add_mesh("sphere", shapes::icosphere(1.0, 5), material);
+    builder.instance("sphere", mesh, DMat4::IDENTITY);
+    builder.point_light_lumens("lamp", Lumen(4.0 * PI), Vec3::ONE, DVec3::ZERO);
+    let scene = builder.build().unwrap();
+    let run = |bounces| {
+        let walk = Walk { bounces, roulette_after: 64, ..Walk::default() };
+        mean(&film(&scene, DVec3::new(0.0, 0.0, 0.3), DVec3::new(0.0, 0.1, -1.0), (12, 12), 256, walk)).y
+    };
+    // Direct: 1 lx at the wall but for its facets.
+    let direct = run(1);
+    assert!((direct / (1.0 * 0.5 * 0.96 / PI + 0.0) - 1.0).abs() < 0.05, "{direct}");
+    // Each further bounce multiplies by the same albedo, whatever it is: the series is geometric.
+    let (two, three, all) = (run(2), run(3), run(40));
+    let ratio = (three - two) / (two - direct);
+    let closed = direct + (two - direct) / (1.0 - ratio);
+    assert!((all / closed - 1.0).abs() < 5e-3, "{all} {closed}");
+}
+
+#[test]
+fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
+    let mut builder = SceneBuilder::new("batches");
+    let material = builder.add_material(matte(0.5));
+    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(2.0), 1, 1), material);
+    builder.instance("plane", mesh, DMat4::IDENTITY);
+    builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::Y);
+    let scene = builder.build().unwrap();
+    let eye = DVec3::new(0.0, 1.0, 2.0);
+    let world = World::new(&scene, eye);
+    let camera = Pinhole::new(facing(eye, DVec3::ZERO), FOV, 20, 17);
+    let never = AtomicBool::new(false);
+    let mut once = Film::new(20, 17, FilmSettings::default());
+    once.add(&world, &camera, 12, &never);
+    let mut twice = Film::new(20, 17, FilmSettings::default());
+    twice.add(&world, &camera, 5, &never);
+    assert!(!twice.add(&world, &camera, 7, &AtomicBool::new(true)));
+    assert_eq!(twice.samples(), 5);
+    twice.add(&world, &camera, 7, &never);
+    assert_eq!(once.mean(Parts::total), twice.mean(Parts::total));
+}
