@@ -23,6 +23,7 @@ mod ies;
 mod inspect;
 mod meter;
 mod open;
+mod path;
 mod plot;
 mod render;
 

@@ -9,6 +9,7 @@ use super::{
     CliError, DeviceArgs,
     meter::{self, limit},
     open,
+    path::{self, PathArgs},
 };
 use crate::{
     camera::ExposureMode,
@@ -25,23 +26,38 @@ pub struct RenderArgs {
     scene: open::SceneArgs,
     /// The picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in nits).
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    pub output: PathBuf,
     /// Write the camera's values to the EXR (exposed: 1 is the luminance that the exposure renders white; and white
     /// balanced) instead of nits.
     #[arg(long)]
-    exposed: bool,
+    pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
     /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     aov: Vec<String>,
+    /// Who makes the picture.
+    #[arg(long, value_enum, default_value_t = RendererKind::Raster)]
+    renderer: RendererKind,
+    #[command(flatten)]
+    pub path: PathArgs,
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
     /// Leave out the report; remarks on the scene and errors stay.
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
     #[command(flatten)]
     device: DeviceArgs,
+}
+
+/// The renderers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RendererKind {
+    /// The real-time renderer on the Vulkan device.
+    Raster,
+    /// The path tracer on the host: unbiased, with light that is reflected from surface to surface; EXRs have a layer
+    /// for each way that light took.
+    Path,
 }
 
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
@@ -58,6 +74,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let aovs = parse_aovs(&args.aov)?;
     output::check_writable(&args.output)?;
     let opened = open::open(&args.scene)?;
+    if args.renderer == RendererKind::Path {
+        if !aovs.is_empty() {
+            return Err(CliError::Usage(
+                "--aov: the path tracer writes the layers of light to every EXR, and has no others yet".into(),
+            ));
+        }
+        return path::run(args, exr, &opened);
+    }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
