@@ -592,3 +592,36 @@ fn white_balance_changes_the_png_and_not_the_nits() {
     let run = render(dir.path(), &["-o", "b.png", "--set", "camera.white_balance.grey_card=96,0"]);
     failed(&run, 2, &["outside of the picture", "95,63"]);
 }
+
+#[test]
+fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
+    let dir = workplace();
+    let path = ["render", "small.glb", "--renderer", "path", "--size", "24x16", "--spp", "8", "-q"];
+    let run = |more: &[&str]| {
+        let args: Vec<&str> = path.iter().chain(more).copied().collect();
+        sunny16(dir.path(), &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
+    };
+    for file in ["a.exr", "b.exr", "a.png"] {
+        let done = run(&["-o", file]);
+        assert_eq!((done.code, done.err.as_str()), (0, ""), "{done:?}");
+    }
+    assert!(fs::read(dir.path().join("a.exr")).unwrap() == fs::read(dir.path().join("b.exr")).unwrap());
+    let all = common::exr_channel(&dir.path().join("a.exr"), "G");
+    let mut sum = vec![0.0; all.len()];
+    for layer in ["emission", "direct_diffuse", "direct_specular", "indirect_diffuse", "indirect_specular"] {
+        let part = common::exr_channel(&dir.path().join("a.exr"), &format!("{layer}.G"));
+        sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    }
+    assert!(all.iter().any(|v| *v > 0.0));
+    assert!(all.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1e-6)), "{all:?} {sum:?}");
+    for (more, wanted) in [
+        (&["-o", "c.exr", "--target-error", "nan"][..], "--target-error"),
+        (&["-o", "c.exr", "--aov", "normal"], "--aov"),
+        (&["-o", "c.exr", "--spp", "0"], "--spp"),
+    ] {
+        let refused = run(more);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains(wanted), "{refused:?}");
+    }
+    assert!(!dir.path().join("c.exr").exists());
+}
