@@ -32,7 +32,7 @@ pub enum Aov {
     Channel(Channel),
     /// Emitted luminance in nits.
     Emission,
-    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light.
+    /// Luminance (nits by channel) of diffusely reflected light that came straight from a light or the environment.
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
@@ -278,14 +278,22 @@ const FRAMES_IN_FLIGHT: usize = 2;
 /// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
 const MAX_LIST_CAPACITY: u32 = 64 << 20;
 
+/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
+#[derive(Clone, Copy, Debug, Default)]
+struct HistoryState {
+    /// Frames that wrote them: which of a pair is written next.
+    number: u64,
+    /// The exposure of the last of those frames.
+    exposure: Option<Exposure>,
+}
+
 /// Renders pictures of scenes.
 pub struct Renderer {
     passes: Passes,
     cache: GraphCache,
     frames: Frames,
-    number: u64,
     /// What the last frame's buffers are exposed for.
-    last_exposure: Option<Exposure>,
+    history: HistoryState,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
@@ -305,8 +313,7 @@ impl Renderer {
             passes,
             cache: GraphCache::default(),
             frames: Frames::new(gpu, FRAMES_IN_FLIGHT)?,
-            number: 0,
-            last_exposure: None,
+            history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
             gpu: gpu.clone(),
@@ -319,12 +326,12 @@ impl Renderer {
         &self.gpu
     }
 
-    /// Uploads a scene, without what traced shadows need.
+    /// Uploads a scene with what shadows by default need (`upload_for`).
     ///
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, TreesFor::None, &self.passes.gbuffer.opaque)
+        self.upload_for(scene, &ShadowSettings::default())
     }
 
     /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
@@ -358,18 +365,21 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
+        let history = self.history;
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
-        // The lists found no room: what they take is known now.
+        // The lists found no room: what they take is known now. The frame is made again, not one more.
+        self.history = history;
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // More than the device can hold. Which clusters find room would be left to chance: none does.
+        self.history = history;
         let off = LightListSettings { enabled: false, ..settings.light_lists };
         let pending = self.submit(scene, view, &Settings { light_lists: off, ..settings.clone() }, Wanted::ALL)?;
         self.collect(pending)
@@ -383,9 +393,8 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
-        let mut graph = Graph::new(self.number);
-        self.number += 1;
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        let mut graph = Graph::new(self.history.number);
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
@@ -406,7 +415,9 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
-        self.last_exposure = Some(settings.exposure);
+        if settings.accumulate.is_some() {
+            self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
+        }
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -492,8 +503,10 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.last_exposure))?;
-        let mut graph = Graph::new(self.number);
+        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        // It may make the kept images anew.
+        self.kept_maps = None;
+        let mut graph = Graph::new(self.history.number);
         let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
         graph.output(images.display);
         for (_, image) in images.aovs {

@@ -278,6 +278,35 @@ fn sun_disk_and_night_survive_half_floats() {
     assert!(step < 1.0, "{step}");
 }
 
+/// However few pixels see it, the sun's disk gives what it gives.
+#[test]
+fn a_sun_smaller_than_a_pixel_keeps_its_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let settings = ["environment.sun.elevation=30", "environment.sun.azimuth=0", "environment.sky.enabled=false"];
+    let day = look_at_sky(&settings);
+    let light = day.lights.last().unwrap();
+    let lux = light.source.lux(1.0).get() * light.color_luminance();
+    let mut means = Vec::new();
+    for width in [9u32, 17, 33, 65, 129, 513] {
+        let mut sum = 0.0;
+        let turns = 16;
+        for turn in 0..turns {
+            // Other places among the pixels.
+            let (dx, dy) = (f64::from(turn % 4) / 4.0 - 0.37, f64::from(turn / 4) / 4.0 - 0.41);
+            let towards = DVec3::new(0.0, 30f64.to_radians().sin(), -30f64.to_radians().cos());
+            let pixel = 2.0 * 0.1f64.tan() / f64::from(width);
+            let off = towards + DVec3::X * (dx * pixel) + DVec3::Y * (dy * pixel);
+            let view = perspective(DVec3::ZERO, off, 0.2, 0.01, (width, width));
+            let picture = shot(&mut renderer, &day, &view, at_ev(28.0));
+            sum += picture.nits.iter().map(|n| luminance(Vec3::from_array(*n).as_dvec3())).sum::<f64>() * pixel * pixel;
+        }
+        means.push(sum / f64::from(turns) / lux);
+    }
+    println!("the sun's light over its lux, by ever smaller pixels: {means:.3?}");
+    assert!(means.iter().all(|mean| (mean - 1.0).abs() < 0.05), "{means:?}");
+}
+
 /// Sky and sun on a grey card are the lux that the sky states.
 #[test]
 fn a_card_under_the_sky() {

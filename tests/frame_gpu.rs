@@ -658,3 +658,29 @@ fn a_parallel_camera_measures_in_metres() {
         }
     }
 }
+
+#[test]
+fn a_spot_that_shines_behind_itself_lights_what_is_there() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for outer in [125.0f64, 150.0, 175.0] {
+        let mut builder = SceneBuilder::new("upward");
+        let floor = builder.add_material(dielectric("floor", Vec3::splat(0.5), 1.0));
+        let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(20.0), 1, 1), floor);
+        builder.instance("floor", plane, DMat4::IDENTITY);
+        let lamp = DVec3::new(0.0, 1.5, 0.0);
+        let pose = sunny16::scene::build::facing(lamp, lamp + DVec3::Y);
+        let half_angles = (outer.to_radians() * 0.9, outer.to_radians());
+        builder.spot_light_lumens("lamp", Lumen(2000.0), Vec3::ONE, half_angles, pose);
+        let scene = builder.build().unwrap();
+        let view = perspective(DVec3::new(0.0, 3.0, 6.0), DVec3::ZERO, 1.0, 0.05, (96, 64));
+        let mean = |enabled: bool, renderer: &mut sunny16::frame::Renderer| {
+            let light_lists = LightListSettings { enabled, ..LightListSettings::default() };
+            let settings = Settings { light_lists, exposure: exposure_for(10.0, 0.5), ..Settings::default() };
+            let picture = picture(renderer, &scene, &view, &settings);
+            picture.nits.iter().map(|n| f64::from(n[1])).sum::<f64>() / picture.nits.len() as f64
+        };
+        let (listed, all) = (mean(true, &mut renderer), mean(false, &mut renderer));
+        assert!(all > 0.1 && (listed / all - 1.0).abs() < 1e-3, "{outer} degrees: {listed} of {all}");
+    }
+}

@@ -16,7 +16,8 @@ bool has_surface(Light light) {
 // What is dark by itself needs no shadow.
 void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
     if ((light.kind & LIGHT_SHADOW) != 0u && (diffuse != vec3(0.0) || specular != vec3(0.0))) {
-        float visible = light_visibility(light, s);
+        vec3 all = diffuse + specular;
+        float visible = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
         diffuse *= visible;
         specular *= visible;
     }

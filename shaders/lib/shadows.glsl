@@ -6,8 +6,8 @@
 #include "lib/traced.glsl"
 #endif
 
-// 0 in full shadow to 1.
-float light_visibility(Light light, Surface s) {
+// 0 in full shadow to 1. `share`: the light that it is to be multiplied with, over the luminance of white.
+float light_visibility(Light light, Surface s, float share) {
     if (frame.shadow_method == SHADOWS_OFF) {
         return 1.0;
     }
@@ -15,7 +15,7 @@ float light_visibility(Light light, Surface s) {
         return shadow_map_visibility(light, s.position);
     }
 #ifdef TRACED
-    return traced_visibility(light, s);
+    return traced_visibility(light, s, share);
 #else
     return 1.0;
 #endif

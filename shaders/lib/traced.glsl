@@ -88,6 +88,31 @@ vec3 in_cone(vec3 axis, float height, vec2 u) {
     return axis * (1.0 - low) + (x * disk.x + y * disk.y) * sqrt(height * (2.0 - low));
 }
 
+// A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from the eye: `low` and `high` are
+// its corners at the depth z0 < 0. w = 0 where it is too small for that and even points serve as well. Ureña, Fajardo and
+// King 2013, "An Area-Preserving Parametrization for Spherical Rectangles", section 3.
+vec4 in_spherical_rectangle(vec2 low, vec2 high, float z0, vec2 u) {
+    vec3 n0 = normalize(vec3(0.0, z0, -low.y));
+    vec3 n1 = normalize(vec3(-z0, 0.0, high.x));
+    vec3 n2 = normalize(vec3(0.0, -z0, high.y));
+    vec3 n3 = normalize(vec3(z0, 0.0, -low.x));
+    float k = 2.0 * PI - acos(clamp(-dot(n2, n3), -1.0, 1.0)) - acos(clamp(-dot(n3, n0), -1.0, 1.0));
+    float solid_angle = acos(clamp(-dot(n0, n1), -1.0, 1.0)) + acos(clamp(-dot(n1, n2), -1.0, 1.0)) - k;
+    if (solid_angle < 0.2) {
+        return vec4(0.0);
+    }
+    float a = u.x * solid_angle + k;
+    float f = (cos(a) * n0.z - n2.z) / (abs(sin(a)) < 1e-7 ? 1e-7 : sin(a));
+    float c = clamp((f > 0.0 ? 1.0 : -1.0) * inversesqrt(max(f * f + n0.z * n0.z, 1e-12)), -0.9999999, 0.9999999);
+    float x = clamp(-(c * z0) * inversesqrt(max(1.0 - c * c, 1e-12)), low.x, high.x);
+    float d = sqrt(x * x + z0 * z0);
+    float h0 = low.y * inversesqrt(d * d + low.y * low.y);
+    float h1 = high.y * inversesqrt(d * d + high.y * high.y);
+    float h = h0 + u.y * (h1 - h0);
+    float y = h * h < 1.0 - 1e-6 ? h * d * inversesqrt(1.0 - h * h) : high.y;
+    return vec4(x, clamp(y, low.y, high.y), z0, 1.0);
+}
+
 // Rays to a lamp end this fraction of their length before it: what lies on the lamp's surface does not hide it.
 const float BEFORE_LAMP = 1e-4;
 
@@ -120,6 +145,19 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
     }
     vec3 up = cross(light.direction, light.right);
     vec3 facing = light.direction;
+    if (kind == LIGHT_RECTANGLE) {
+        // Much larger than it is far, few even points would lie where its light comes from.
+        float depth = -dot(facing, d);
+        bool shines = depth > 0.0 || (light.kind & LIGHT_TWO_SIDED) != 0u;
+        vec2 middle = vec2(dot(d, light.right), dot(d, up));
+        vec2 half_size = vec2(light.half_width, light.half_height);
+        float z0 = -max(abs(depth), 1e-6 * max_of(abs(d)));
+        vec4 at = in_spherical_rectangle(middle - half_size, middle + half_size, z0, u);
+        if (at.w > 0.0) {
+            vec3 l = light.right * at.x + up * at.y + facing * (depth > 0.0 ? z0 : -z0);
+            return vec4(l, shines ? max(dot(normal, normalize(l)), 0.0) : 0.0);
+        }
+    }
     vec2 p = u * 2.0 - 1.0;
     vec2 size = vec2(light.half_width, light.half_height);
     if (kind == LIGHT_TUBE) {
@@ -132,22 +170,13 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
         p = concentric(u);
         size = vec2(light.half_width);
     } else if (kind == LIGHT_TRIANGLE) {
-        // Evenly on the triangle (Turk 1990), from its middle.
-        float root = sqrt(u.x);
-        vec3 first = light.right * light.half_width;
-        vec3 second = light.right * light.spot_offset + up * light.half_height;
-        d += first * (2.0 / 3.0 - root) + second * (u.y * root - 1.0 / 3.0);
-        size = vec2(0.0);
-    }
-    vec3 aside = light.right * (p.x * size.x) + up * (p.y * size.y);
-    if (kind == LIGHT_TRIANGLE) {
         // Evenly on its area, from its middle (Turk 1990, "Generating Random Points in Triangles", Graphics Gems).
         float root = sqrt(u.x);
         vec2 weights = vec2(1.0 - root, root * u.y) - 1.0 / 3.0;
-        aside = light.right * (light.half_width * weights.x + light.spot_offset * weights.y)
-            + up * (light.half_height * weights.y);
+        p = vec2(light.half_width * weights.x + light.spot_offset * weights.y, light.half_height * weights.y);
+        size = vec2(1.0);
     }
-    d += aside;
+    d += light.right * (p.x * size.x) + up * (p.y * size.y);
     float d2 = max(dot(d, d), 1e-24);
     float cosine = -dot(facing, d);
     cosine = (light.kind & LIGHT_TWO_SIDED) != 0u ? abs(cosine) : cosine;
@@ -157,11 +186,13 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
 
 // The part of a light's illuminance that reaches the surface, 0 to 1: a ratio of two sums over the same samples, with and
 // without what is in the way (Heitz, Hill and McGuire 2018, "Combining Analytic Direct Illumination and Stochastic
-// Shadows"). The unshadowed light itself is exact. Samples are weighted as a matte surface weighs them.
-float traced_visibility(Light light, Surface s) {
+// Shadows"). The unshadowed light itself is exact. Samples are weighted as a matte surface weighs them. `share` is the
+// unshadowed light over the luminance of white: as many rays are sent as keep the noise of stratified samples, at most one
+// half over their number, below 1/512 of white; no more than the look asks for.
+float traced_visibility(Light light, Surface s, float share) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
-    uint count = one ? 1u : frame.shadow_samples;
+    uint count = one ? 1u : min(uint(clamp(ceil(share * 256.0), 1.0, 1024.0)), frame.shadow_samples);
     vec2 pixel = gl_FragCoord.xy;
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;

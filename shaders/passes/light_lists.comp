@@ -79,6 +79,10 @@ bool misses(Light light, Cluster c, float gap2) {
     if (light.spot_scale <= 0.0) {
         return false;
     }
+    // A cone of more than a half space leaves too little dark to look for.
+    if (light.spot_offset > 0.0) {
+        return false;
+    }
     // A cone against the cluster's sphere.
     vec3 d = 0.5 * (c.low + c.high) - light.position;
     float radius = 0.5 * length(c.high - c.low);

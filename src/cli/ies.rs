@@ -26,6 +26,9 @@ const SIZE: usize = 640;
 
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
+        if output.extension().is_none_or(|extension| extension != "png") {
+            return Err(CliError::Usage(format!("{}: the plot is a PNG; end its name in .png", output.display())));
+        }
         output::check_writable(output)?;
     }
     let profile = look::read_profile("ies", &args.file)?;

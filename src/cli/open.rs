@@ -22,7 +22,7 @@ use crate::{
         emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
         gltf,
         look::{
-            Look, LookError,
+            Look, LookError, ShadowMethod,
             metering::{ExposureControl, Metering, Place},
         },
         procedural,
@@ -123,9 +123,23 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     for assignment in &args.set {
         look.assign(assignment)?;
     }
+    // A scene whose lamps are switched off is dark because somebody wants it.
+    let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     look.apply(&mut scene)?;
+    if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
+        let shaped = scene
+            .walk()
+            .iter()
+            .filter_map(|placed| scene.lights.get(placed.node.light?))
+            .any(|light| light.shadow && light.emitter().area().is_some());
+        if shaped {
+            eprintln!(
+                "passes.shadows.method = maps: lights with a surface throw no shadows by maps; auto traces theirs"
+            );
+        }
+    }
     let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let lit = had_lamps || scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
     let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
     if look.default_light.unwrap_or(!lit && !glows) {
         eprintln!(
@@ -285,9 +299,13 @@ impl Opened {
                 let mut look = self.look.clone();
                 look.camera.shutter = Some(dials.shutter_s);
                 look.camera.iso = Some(dials.iso);
-                if look.camera.rig.t_stop.is_none() {
-                    look.camera.f_stop = Some(dials.f_stop);
-                }
+                // The mode turned what exposes: with a T-stop that is the T-number, and the iris follows in proportion.
+                let scale = match (look.camera.rig.t_stop, look.camera.f_stop) {
+                    (Some(t_stop), Some(f_stop)) => f_stop / t_stop,
+                    _ => 1.0,
+                };
+                look.camera.rig.t_stop = look.camera.rig.t_stop.map(|_| dials.f_stop);
+                look.camera.f_stop = Some(dials.f_stop * scale);
                 through_the_lens(&look, self.camera.1, self.size)?.1
             }
             None => self.effects,

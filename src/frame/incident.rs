@@ -208,6 +208,7 @@ fn read(
     shadows: ShadowSettings,
 ) -> Result<Lux, GpuError> {
     let mut exposure = Exposure::default();
+    let mut last = Lux(0.0);
     for _ in 0..ROUNDS {
         let settings = Settings {
             exposure,
@@ -232,8 +233,9 @@ fn read(
         }
         // Half floats keep their eleven bits from 6e-5 up to 65504.
         let exposed = brightest * exposure.multiplier();
+        last = Lux(sum * PI / ENTERS);
         if (0.01..=10_000.0).contains(&exposed) {
-            return Ok(Lux(sum * PI / ENTERS));
+            return Ok(last);
         }
         let next = if brightest > 0.0 {
             // At the upper end the reading was cut off: as far down as there may be.
@@ -247,7 +249,7 @@ fn read(
         }
         exposure = Exposure::from_ev100(Ev100(next.min(60.0))).unwrap_or_default();
     }
-    Ok(Lux(0.0))
+    Ok(last)
 }
 
 /// Exposures that are tried at most.

@@ -146,6 +146,28 @@ fn strategies_agree() {
 }
 
 #[test]
+fn strategies_agree_on_a_glowing_triangle() {
+    let mut builder = SceneBuilder::new("glow");
+    let material = builder.add_material(dielectric("m", Vec3::new(0.7, 0.5, 0.3), 0.6));
+    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), material);
+    builder.instance("plane", mesh, DMat4::IDENTITY);
+    let glow = Material { emission: Vec3::splat(900.0), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) };
+    let glow = builder.add_material(glow);
+    let mesh = builder.add_mesh("glow", shapes::plane(Vec2::new(0.8, 0.5), 1, 1), glow);
+    let pose = DMat4::from_translation(DVec3::new(0.3, 1.0, -0.4)) * DMat4::from_rotation_x(0.4);
+    builder.instance("glow", mesh, pose);
+    let scene = builder.build().unwrap();
+    let run = |strategy, samples| {
+        let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+        let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);
+        let deviation = (film.variance().iter().sum::<f64>()).sqrt() / 64.0;
+        (crate::photometry::color::luminance(mean(&film)), deviation)
+    };
+    let ((lights, s1), (brdf, s2)) = (run(Strategy::Lights, 512), run(Strategy::Brdf, 2048));
+    assert!((lights - brdf).abs() < 3.0 * s1.hypot(s2) && s1.hypot(s2) < 0.02 * lights, "{lights} {brdf} {s1} {s2}");
+}
+
+#[test]
 fn inside_of_a_sphere_light_adds_up_to_the_closed_form() {
     // A point lamp of flux 4 pi in a matte sphere of radius 1: E = (flux / 4 pi R^2) / (1 - rho) everywhere. The matte
     // part of a dielectric is no Lambertian, so a metal-free white one is made of an unreflecting index: base colour

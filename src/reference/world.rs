@@ -79,7 +79,8 @@ impl<'a> World<'a> {
             origin: origin.as_vec3(),
             direction: direction.as_vec3(),
             t_min: 0.0,
-            t_max: (distance * (1.0 - 1e-5)) as f32,
+            // Trees lift the origin off its surface by some 1e-5 m: what lies at the ray's end must stay beyond it.
+            t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
         let mut through = 1.0;

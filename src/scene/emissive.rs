@@ -1,6 +1,6 @@
 //! Lights that a scene has by its geometry: emissive meshes as lights, and the shining bodies of lamps with a shape.
 
-use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use glam::{DAffine3, DMat3, DMat4, DVec3, Vec2, Vec3, vec2};
 
@@ -90,7 +90,6 @@ fn add_primitive(
 ) -> usize {
     let mirrored = world.determinant() < 0.0;
     let opacity = if material.alpha == AlphaMode::Blend { material.base_color.w.clamp(0.0, 1.0) } else { 1.0 };
-    let mut texels = HashMap::new();
     // The corners of the triangle before, for pairs that make a rectangle.
     let mut before: Option<[DVec3; 3]> = None;
     let mut triangles = 0;
@@ -107,11 +106,15 @@ fn add_primitive(
             before = None;
             continue;
         }
-        triangles += 1;
         let texture = material.emissive_texture.map_or(Vec3::ONE, |texture| {
-            mean_texel(scene, primitive, texture, [triangle[0], triangle[1], triangle[2]], &mut texels)
+            mean_texel(scene, primitive, texture, [triangle[0], triangle[1], triangle[2]])
         });
         let luminance = material.emission * texture * opacity;
+        if luminance.max_element() <= 0.0 {
+            before = None;
+            continue;
+        }
+        triangles += 1;
         let patch =
             EmissivePatch { corner: corners[0], sides, rectangle: false, luminance, two_sided: material.double_sided };
         if let Some(last) = patches.last_mut()
@@ -145,17 +148,15 @@ fn rectangle_of(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
     (same_plane && fits).then_some([corner, p, q])
 }
 
-/// Points along a triangle's side at which a texture is read.
+/// Points along a triangle's side at which a texture is read at most.
 const TEXEL_STEPS: u32 = 24;
 
+/// The sRGB curve for each of a texture's codes.
+static LINEAR: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|code| color::srgb_eotf(code as f64 / 255.0) as f32));
+
 /// The mean of an emissive texture (linear) over a triangle.
-fn mean_texel(
-    scene: &Scene,
-    primitive: &Primitive,
-    texture: TextureRef,
-    triangle: [u32; 3],
-    texels: &mut HashMap<u8, f32>,
-) -> Vec3 {
+fn mean_texel(scene: &Scene, primitive: &Primitive, texture: TextureRef, triangle: [u32; 3]) -> Vec3 {
     let Some(used) = scene.textures.get(texture.texture) else { return Vec3::ONE };
     let Some(image) = scene.images.get(used.image) else { return Vec3::ONE };
     let uvs = if texture.uv_set == 0 { &primitive.uv0 } else { &primitive.uv1 };
@@ -164,16 +165,20 @@ fn mean_texel(
         let [row0, row1] = texture.transform.map(Vec3::from_array);
         vec2(row0.dot(uv), row1.dot(uv))
     });
+    // A point a texel is enough: small triangles of a large mesh take few.
+    let size = vec2(image.width as f32, image.height as f32);
+    let longest = [b - a, c - a, c - b].iter().map(|side| (*side * size).abs().max_element()).fold(0.0, f32::max);
+    let steps = (longest.ceil().clamp(1.0, TEXEL_STEPS as f32)) as u32;
     let mut sum = Vec3::ZERO;
-    let step = 1.0 / TEXEL_STEPS as f32;
+    let step = 1.0 / steps as f32;
     let mut count = 0.0;
-    for i in 0..TEXEL_STEPS {
-        for j in 0..TEXEL_STEPS - i {
+    for i in 0..steps {
+        for j in 0..steps - i {
             // The middles of both halves of a little parallelogram.
-            for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < TEXEL_STEPS)] {
+            for (third, inside) in [(1.0 / 3.0, true), (2.0 / 3.0, i + j + 1 < steps)] {
                 if inside {
                     let (u, v) = ((i as f32 + third) * step, (j as f32 + third) * step);
-                    sum += texel(image, &used.sampler, a + (b - a) * u + (c - a) * v, texels);
+                    sum += texel(image, &used.sampler, a + (b - a) * u + (c - a) * v);
                     count += 1.0;
                 }
             }
@@ -182,7 +187,7 @@ fn mean_texel(
     sum / count
 }
 
-fn texel(image: &Image, sampler: &Sampler, uv: Vec2, decoded: &mut HashMap<u8, f32>) -> Vec3 {
+fn texel(image: &Image, sampler: &Sampler, uv: Vec2) -> Vec3 {
     let place = |x: f32, size: u32, wrap: Wrap| {
         let x = match wrap {
             Wrap::Repeat => x - x.floor(),
@@ -193,10 +198,7 @@ fn texel(image: &Image, sampler: &Sampler, uv: Vec2, decoded: &mut HashMap<u8, f
     };
     let (x, y) = (place(uv.x, image.width, sampler.wrap_u), place(uv.y, image.height, sampler.wrap_v));
     let start = (y as usize * image.width as usize + x as usize) * 4;
-    let mut linear = |channel: usize| {
-        let byte = image.rgba8.get(start + channel).copied().unwrap_or(0);
-        *decoded.entry(byte).or_insert_with(|| color::srgb_eotf(f64::from(byte) / 255.0) as f32)
-    };
+    let linear = |channel: usize| LINEAR[usize::from(image.rgba8.get(start + channel).copied().unwrap_or(0))];
     Vec3::new(linear(0), linear(1), linear(2))
 }
 

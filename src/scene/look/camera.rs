@@ -72,6 +72,15 @@ impl CameraLook {
     /// # Errors
     /// Dials beyond what can be represented.
     pub fn exposure(&self) -> Result<Option<Exposure>, LookError> {
+        if let (Some(f_stop), Some(t_stop)) = (self.f_stop, self.rig.t_stop)
+            && t_stop < f_stop
+        {
+            return Err(LookError::BadValue {
+                path: "camera.lens.t_stop".into(),
+                value: t_stop.to_string(),
+                expected: format!("a lens cannot let through more than it takes in: at least its f-number, {f_stop}"),
+            });
+        }
         let exposure = if let Some(ev) = self.ev100 {
             Exposure::from_ev100(Ev100(ev))?
         } else if self.has_dials() {

@@ -28,7 +28,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.chromatic_aberration.enabled", "true or false"),
     ("effects.chromatic_aberration.amount", "percent from -5 to 5 by which red is imaged larger than blue, e.g. 0.1"),
     ("effects.grain.enabled", "true or false"),
-    ("effects.grain.iso", "an ISO speed above 0, for the grain alone"),
+    ("effects.grain.iso", "an ISO speed from 1 to 10000000, for the grain alone"),
     ("effects.grain.pixel_pitch", "micrometres from 0.1 to 1000, e.g. 6; else the sensor's width over the picture's"),
 ];
 
@@ -88,7 +88,7 @@ impl EffectsLook {
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
             "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.within(-5.0, 5.0)?),
             "effects.grain.enabled" => self.grain = Some(read.boolean()?),
-            "effects.grain.iso" => self.grain_iso = Some(read.positive()?),
+            "effects.grain.iso" => self.grain_iso = Some(read.within(1.0, 1e7)?),
             "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.within(0.1, 1000.0)? * 1e-6),
             _ => return Ok(false),
         }

@@ -184,6 +184,13 @@ impl EnvironmentLook {
         } else {
             return Ok(());
         };
+        if let (Some(lux), Some(_)) = (self.lux, self.scale) {
+            return Err(LookError::BadValue {
+                path: "environment.lux".into(),
+                value: lux.to_string(),
+                expected: "either environment.lux or environment.scale, not both".into(),
+            });
+        }
         let map = map.scaled(self.scale.unwrap_or(1.0));
         let map = match self.lux {
             Some(lux) => map

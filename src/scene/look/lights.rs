@@ -34,16 +34,20 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.tint", "Duv from -0.05 (magenta) to 0.05 (green), beside kelvin"),
     ("lights.*.ies", "a photometric file beside the look file: what the lamp gives in each direction (point, spot)"),
     ("lights.*.shape", "point, spot, sphere, disk, rectangle, tube or sun"),
-    ("lights.*.radius", "metres above 0 (sphere, disk, tube)"),
-    ("lights.*.width", "metres above 0, along the node's X (rectangle)"),
-    ("lights.*.height", "metres above 0, along the node's Y (rectangle)"),
-    ("lights.*.length", "metres above 0, along the node's X: the straight part (tube)"),
+    ("lights.*.radius", "metres from 0.000001 to 10000 (sphere, disk, tube)"),
+    ("lights.*.width", "metres from 0.000001 to 10000, along the node's X (rectangle)"),
+    ("lights.*.height", "metres from 0.000001 to 10000, along the node's Y (rectangle)"),
+    ("lights.*.length", "metres from 0.000001 to 10000, along the node's X: the straight part (tube)"),
     ("lights.*.sides", "one or two: the faces that shine (disk, rectangle)"),
     ("lights.*.inner_half_angle", "degrees from 0 to 180: full intensity up to here (spot)"),
     ("lights.*.outer_half_angle", "degrees above 0, up to 180: no light beyond (spot)"),
     ("lights.*.spot_flux", "exact, apex-cone or phi-over-pi: how a spot's lumens become candela"),
     ("lights.*.angular_diameter", "degrees from 0 to 180: the disk of the sun, e.g. 0.533; 0 is parallel light (sun)"),
 ];
+
+/// The least and the greatest length of a lamp (m): beyond them single precision loses its light.
+const LEAST_SIZE: f64 = 1e-6;
+const GREATEST_SIZE: f64 = 1e4;
 
 /// Overrides of one light.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -161,10 +165,10 @@ impl LightLook {
                 let index = choose(&Shape::ALL.map(|(name, _)| name))?;
                 self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
             }
-            "radius" => self.radius = Some(read.positive()?),
-            "width" => self.width = Some(read.positive()?),
-            "height" => self.height = Some(read.positive()?),
-            "length" => self.length = Some(read.positive()?),
+            "radius" => self.radius = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
+            "width" => self.width = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
+            "height" => self.height = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
+            "length" => self.length = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
             "sides" => self.sides = Some(if choose(&["one", "two"])? == 0 { Sides::One } else { Sides::Two }),
             "inner_half_angle" => self.inner = Some(read.within(0.0, 180.0)?.to_radians()),
             "outer_half_angle" => self.outer = Some(read.within(1e-4, 180.0)?.to_radians()),
@@ -487,7 +491,7 @@ mod tests {
             (&["lights.Key.lumens=-1"], "it takes"),
             (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=0"], "it takes"),
             (&["lights.Key.shape=spot", "lights.Key.outer_half_angle=20", "lights.Key.inner_half_angle=30"], "cone"),
-            (&["lights.Key.shape=sphere", "lights.Key.radius=1e300"], "radius"),
+            (&["lights.Key.shape=sphere", "lights.Key.radius=1e300"], "10000"),
             (&["lights.Kez.lumens=1"], "lights.Key"),
             (&["lights.Key.kelvin=NaN"], "it takes colour temperature"),
             (&["lights.Key.kelvin=-3000"], "it takes colour temperature"),

@@ -16,7 +16,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.body.gate_fit", "fill, horizontal, vertical or overscan"),
     ("camera.body.resolution", "pixels as \"1920x1080\", each side 1 to 65536"),
     ("camera.body.curtain", "global, focal-plane or rolling"),
-    ("camera.body.curtain_time", "seconds above 0 from the first line to the last, e.g. \"1/250\""),
+    ("camera.body.curtain_time", "seconds above 0, up to 1000, from the first line to the last, e.g. \"1/250\""),
     ("camera.lens.focal_length", "millimetres from 0.1 to 10000, e.g. 35 or \"35mm\""),
     ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
     ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
@@ -104,7 +104,9 @@ impl RigLook {
             "camera.body.gate_fit" => self.fit = Some(fit(read)?),
             "camera.body.resolution" => self.resolution = Some(resolution(read)?),
             "camera.body.curtain" => self.curtain = Some(curtain(read)?),
-            "camera.body.curtain_time" => self.curtain_time = Some(read.seconds()?),
+            "camera.body.curtain_time" => {
+                self.curtain_time = Some(read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.wrong())?)
+            }
             "camera.lens.focal_length" => self.focal_length = Some(read.millimetres(0.1, 10_000.0)?),
             "camera.lens.focus" => self.focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
