@@ -26,7 +26,8 @@ fn settings(enabled: bool, samples: u32, nits: f64) -> Settings {
     let shadows = ShadowSettings { enabled, method: ShadowMethod::Traced, samples, ..ShadowSettings::default() };
     let light_lists = LightListSettings { enabled: false, ..LightListSettings::default() };
     let aovs = vec![Aov::DirectDiffuse];
-    Settings { exposure: exposure_for(nits, 0.5), shadows, light_lists, aovs, ..Settings::default() }
+    // So bright that every light gets as many rays as are asked for.
+    Settings { exposure: exposure_for(nits, 64.0), shadows, light_lists, aovs, ..Settings::default() }
 }
 
 /// The part of the light that reaches each pixel; none where there is no light even without shadows. The ratio of two
@@ -348,6 +349,12 @@ fn no_light_leaks_into_a_closed_box_nor_out_of_one() {
             let lit = seen.iter().flatten().filter(|v| **v != 0.0).count();
             checked += seen.iter().flatten().count();
             assert_eq!(lit, 0, "turned {turn}, lamp inside: {inside}");
+            // Exposed for brighter light a lamp gets few rays, perhaps one.
+            let dim = Settings { exposure: exposure_for(50.0, 0.02), ..settings(true, 8, 50.0) };
+            let dim = picture(&mut renderer, &scene, &view, &dim);
+            let at = |i: usize| aov3(&dim, Aov::DirectDiffuse, i % 128, i / 128).y;
+            let lit = seen.iter().enumerate().filter(|(i, v)| v.is_some() && at(*i) != 0.0).count();
+            assert_eq!(lit, 0, "few rays, turned {turn}, lamp inside: {inside}");
         }
     }
     assert!(checked > 20_000, "{checked}");

@@ -197,7 +197,9 @@ float traced_visibility(Light light, Surface s, float share) {
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;
     float free = 0.0;
-    for (uint i = 0u; i < count; ++i) {
+    // More, where the first ones fall below the horizon: without any there would be no ratio.
+    uint most = one ? 1u : frame.shadow_samples;
+    for (uint i = 0u; i < most && (i < count || all <= 0.0); ++i) {
         vec4 to = towards_light(light, s.normal, light_sample(i, count, shift));
         if (to.w <= 0.0) {
             continue;

@@ -37,12 +37,11 @@ void main() {
         if (radius > 0.0) {
             // By the chord, which keeps its precision where the cosine is near 1.
             float angle = 2.0 * asin(min(length(d + lights[i].direction) * 0.5, 1.0));
-            float coverage = clamp((radius - angle) / footprint + 0.5, 0.0, 1.0);
-            // The soft edge spreads light over more than the disk's own area: its integral over the angle is
-            // pi (r^2 + f^2/12), and pi (r + f/2)^3 / (3 f) where the edge reaches the middle.
-            float rim = radius + 0.5 * footprint;
-            coverage *= radius < 0.5 * footprint ? 3.0 * footprint * radius * radius / (rim * rim * rim)
-                : radius * radius / (radius * radius + footprint * footprint / 12.0);
+            // An edge as soft as a pixel spreads light beyond the disk: a soft disk of radius q has the area
+            // pi (q^2 + f^2/12), so q is taken such that it is the true one. Below that it fades as a whole.
+            float f2 = footprint * footprint;
+            float soft = sqrt(max(radius * radius - f2 / 12.0, f2 / 4.0));
+            float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0) * min(3.0 * radius * radius / f2, 1.0);
             // A disk of even luminance gives L pi sin^2(radius) on a plane that faces it.
             float sine = sin(min(radius, PI * 0.5));
             nits += lights[i].intensity / (PI * sine * sine) * coverage;

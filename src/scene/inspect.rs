@@ -289,7 +289,8 @@ fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
     let source = light.source;
     let emitter = source.emitter();
     text.line(1, format!("{name}: {}, {shown}{}", shape(emitter), if light.shadow { "" } else { ", without shadow" }));
-    text.line(2, format!("{} as its author wrote it", source.authored()));
+    let authored = source.authored();
+    text.line(2, format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()));
     if let Some(candela) = light.candela() {
         let cd = candela.get() * weight;
         let place = match emitter {
