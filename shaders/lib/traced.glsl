@@ -200,7 +200,7 @@ float traced_visibility(Light light, Surface s, float share) {
     // More, where the first ones fall below the horizon: without any there would be no ratio.
     uint most = one ? 1u : frame.shadow_samples;
     for (uint i = 0u; i < most && (i < count || all <= 0.0); ++i) {
-        vec4 to = towards_light(light, s.normal, light_sample(i, count, shift));
+        vec4 to = towards_light(light, s.normal, light_sample(i, i < count ? count : most, shift));
         if (to.w <= 0.0) {
             continue;
         }
@@ -209,8 +209,13 @@ float traced_visibility(Light light, Surface s, float share) {
             free += to.w;
         }
     }
-    // Nothing of it is above the horizon, or the point is inside of the lamp.
-    return all > 0.0 ? free / all : 1.0;
+    if (all > 0.0) {
+        return free / all;
+    }
+    // Inside of the lamp nothing hides it. Else hardly any of it is above the horizon: what it gives there is next to
+    // nothing, and must not shine through walls.
+    vec3 d = light.position - ray_origin;
+    return kind == LIGHT_SPHERE && dot(d, d) <= light.half_width * light.half_width ? 1.0 : 0.0;
 }
 
 #endif
