@@ -292,7 +292,7 @@ pub struct Renderer {
     passes: Passes,
     cache: GraphCache,
     frames: Frames,
-    /// What the last frame's buffers are exposed for.
+    /// Where the histories stand.
     history: HistoryState,
     /// Room that an earlier frame's lists were found to take.
     list_capacity: u32,

@@ -465,7 +465,8 @@ pub fn exposure(
     Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
 }
 
-fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, CliError> {
+/// An exposure with the look's compensation.
+pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, CliError> {
     Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
 }
 

@@ -15,9 +15,13 @@ use super::{
     render::RenderArgs,
 };
 use crate::{
-    camera::{Exposure, ExposureMode, tonemap::dithered},
+    camera::{
+        Exposure, ExposureMode,
+        metering::{self, MeterMode},
+        tonemap::dithered,
+    },
     output::{self, Layer},
-    photometry::{Nit, color},
+    photometry::color,
     reference::{Film, FilmSettings, Parts, Pinhole, Walk, World},
     scene::look::{LookError, metering::ExposureControl},
 };
@@ -127,10 +131,11 @@ fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
         }
         return Ok(look.camera.dials().exposure().map_err(LookError::from)?);
     }
-    let stops: Vec<f64> = nits.iter().map(|c| color::luminance(*c)).filter(|l| *l > 0.0).map(f64::log2).collect();
-    let mean = stops.iter().sum::<f64>() / stops.len().max(1) as f64;
-    let metered = Exposure::from_luminance(Nit(mean.exp2())).unwrap_or_default();
-    Ok(metered.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
+    let luminances: Vec<f32> = nits.iter().map(|c| color::luminance(*c) as f32).collect();
+    let [width, height] = [opened.size.width, opened.size.height].map(|side| side as usize);
+    let metered = metering::meter(&luminances, width, height, MeterMode::LogAverage);
+    let metered = metered.ok().and_then(|nits| Exposure::from_luminance(nits).ok()).unwrap_or_default();
+    open::compensated(look, metered)
 }
 
 fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {

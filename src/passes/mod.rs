@@ -11,6 +11,7 @@ pub mod effects;
 pub mod effects_shared;
 pub mod environment;
 pub mod exposure_histogram;
+mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
 pub mod light_lists;

@@ -1,19 +1,17 @@
 //! Vignetting by field angle and by the barrel's rim, exact for each pixel.
 
-use std::sync::Arc;
-
 use glam::Vec2;
 
-use super::{effects_shared::VignettingConstants, gbuffer::LIGHT};
+use super::{effects_shared::VignettingConstants, fullscreen::LightToLight};
 use crate::{
     camera::chain::Vignetting,
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
-    graph::{Access, Graph, ImageHandle},
+    gpu::{Gpu, GpuResult},
+    graph::{Graph, ImageHandle},
 };
 
 /// The pipeline.
 pub struct VignettingPass {
-    pipeline: Arc<GraphicsPipeline>,
+    pass: LightToLight,
 }
 
 impl VignettingPass {
@@ -22,37 +20,27 @@ impl VignettingPass {
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
-        let name = "vignetting";
-        Ok(Self { pipeline: GraphicsPipeline::new(gpu, name, "fullscreen.vert", "vignetting.frag", &state)? })
+        Ok(Self { pass: LightToLight::new(gpu, "vignetting", "vignetting.frag")? })
     }
 
     /// Declares the pass.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        [width, height]: [u32; 2],
+        size: [u32; 2],
         light: ImageHandle,
         vignetting: &Vignetting,
     ) -> ImageHandle {
-        let out = g.image("light with vignetting", width, height, LIGHT);
         let rim = vignetting.rim.filter(|rim| rim.distance > 0.0);
-        let pitch = vignetting.width / f64::from(width);
+        let pitch = vignetting.width / f64::from(size[0]);
         let pupil = vignetting.pupil_radius;
         let constants = VignettingConstants {
-            center: Vec2::new(width as f32, height as f32) * 0.5,
+            center: Vec2::from(size.map(|side| side as f32)) * 0.5,
             pitch: pitch as f32,
             natural: vignetting.exponent as f32,
             rim_radius: rim.map_or(0.0, |rim| rim.radius / pupil) as f32,
             rim_shift: rim.map_or(0.0, |rim| rim.distance / pupil * pitch) as f32,
         };
-        g.pass("vignetting").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
-            let light = cx.image(light);
-            cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;
-            cx.rec.push_graphics(&self.pipeline, &constants);
-            cx.rec.draw_fullscreen();
-            Ok(())
-        });
-        out
+        self.pass.declare(g, size, light, constants)
     }
 }
