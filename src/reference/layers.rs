@@ -1,0 +1,27 @@
+//! The parts of light by name, one after another.
+
+use glam::DVec3;
+
+use super::integrator::Parts;
+
+/// How many there are.
+pub const PARTS: usize = 5;
+
+impl Parts {
+    /// Their names, as layers of files have them.
+    pub const NAMES: [&'static str; PARTS] =
+        ["emission", "direct_diffuse", "direct_specular", "indirect_diffuse", "indirect_specular"];
+
+    /// All, in the order of their names.
+    #[must_use]
+    pub const fn to_array(&self) -> [DVec3; PARTS] {
+        [self.emission, self.direct_diffuse, self.direct_specular, self.indirect_diffuse, self.indirect_specular]
+    }
+
+    /// From all, in the order of their names.
+    #[must_use]
+    pub const fn from_array(parts: [DVec3; PARTS]) -> Self {
+        let [emission, direct_diffuse, direct_specular, indirect_diffuse, indirect_specular] = parts;
+        Self { emission, direct_diffuse, direct_specular, indirect_diffuse, indirect_specular }
+    }
+}
