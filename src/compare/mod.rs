@@ -1,0 +1,4 @@
+//! Pictures beside pictures, and what must hold of them.
+
+pub mod case;
+pub mod expression;
