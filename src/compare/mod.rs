@@ -1,0 +1,11 @@
+//! Pictures beside pictures, and what must hold of them.
+
+mod exr_layers;
+pub mod flip;
+pub mod metrics;
+pub mod picture;
+
+pub use picture::{Encoding, Picture, PictureError};
+
+#[cfg(test)]
+mod tests;
