@@ -2,3 +2,12 @@
 
 pub mod case;
 pub mod expression;
+mod exr_layers;
+pub mod flip;
+pub mod metrics;
+pub mod picture;
+
+pub use picture::{Encoding, Picture, PictureError};
+
+#[cfg(test)]
+mod tests;
