@@ -6,6 +6,7 @@ mod exr_layers;
 pub mod flip;
 pub mod metrics;
 pub mod picture;
+pub mod validation;
 
 pub use picture::{Encoding, Picture, PictureError};
 
