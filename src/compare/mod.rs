@@ -1,9 +1,12 @@
 //! Pictures beside pictures, and what must hold of them.
 
 mod exr_layers;
+pub mod false_color;
 pub mod flip;
 pub mod metrics;
 pub mod picture;
+pub mod report;
+pub mod summary;
 
 pub use picture::{Encoding, Picture, PictureError};
 
