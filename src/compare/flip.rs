@@ -430,37 +430,3 @@ pub fn hdr(
     }
     (worst, Some(exposures))
 }
-
-/// A colour of the magma map, as FLIP's error maps are painted: 0 black, 1 pale yellow.
-///
-/// Smith and van der Walt, "A Better Default Colormap for Matplotlib", SciPy 2015: the map goes through these points,
-/// evenly spaced; between them it is linear here.
-#[must_use]
-pub fn magma(error: f32) -> [u8; 3] {
-    const POINTS: [[u8; 3]; 17] = [
-        [0, 0, 4],
-        [10, 8, 34],
-        [29, 17, 71],
-        [54, 16, 107],
-        [81, 18, 124],
-        [106, 28, 129],
-        [131, 38, 129],
-        [156, 46, 127],
-        [183, 55, 121],
-        [207, 64, 112],
-        [229, 80, 100],
-        [244, 105, 92],
-        [251, 135, 97],
-        [254, 165, 113],
-        [254, 194, 135],
-        [253, 224, 161],
-        [252, 253, 191],
-    ];
-    let place = if error > 0.0 { error.min(1.0) * (POINTS.len() - 1) as f32 } else { 0.0 };
-    let index = (place as usize).min(POINTS.len() - 2);
-    let part = place - index as f32;
-    std::array::from_fn(|channel| {
-        let (a, b) = (f32::from(POINTS[index][channel]), f32::from(POINTS[index + 1][channel]));
-        (a + (b - a) * part).round() as u8
-    })
-}
