@@ -46,12 +46,14 @@ pub struct PathArgs {
 /// The light of a picture by the ways it took, as layers of an EXR.
 type PartOf = fn(&Parts) -> DVec3;
 
-const LAYERS: [(&str, PartOf); 5] = [
+const LAYERS: [(&str, PartOf); 7] = [
     ("emission", |parts| parts.emission),
     ("direct_diffuse", |parts| parts.direct_diffuse),
     ("direct_specular", |parts| parts.direct_specular),
+    ("direct_transmission", |parts| parts.direct_transmission),
     ("indirect_diffuse", |parts| parts.indirect_diffuse),
     ("indirect_specular", |parts| parts.indirect_specular),
+    ("indirect_transmission", |parts| parts.indirect_transmission),
 ];
 
 pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {

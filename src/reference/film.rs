@@ -187,8 +187,10 @@ impl Sum {
         sum.emission += parts.emission;
         sum.direct_diffuse += parts.direct_diffuse;
         sum.direct_specular += parts.direct_specular;
+        sum.direct_transmission += parts.direct_transmission;
         sum.indirect_diffuse += parts.indirect_diffuse;
         sum.indirect_specular += parts.indirect_specular;
+        sum.indirect_transmission += parts.indirect_transmission;
     }
 }
 

@@ -5,7 +5,9 @@ pub mod bsdf;
 pub mod film;
 pub mod integrator;
 pub mod lights;
+pub mod media;
 pub mod sampler;
+mod shading;
 pub mod world;
 
 pub use film::{Film, FilmSettings, Pinhole};
@@ -13,6 +15,9 @@ pub use integrator::{Parts, Strategy, Walk};
 pub use sampler::SamplerKind;
 pub use world::World;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod chi_square;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
