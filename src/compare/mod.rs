@@ -1,8 +1,8 @@
 //! Pictures beside pictures, and what must hold of them.
 
 pub mod case;
-mod exr_layers;
 pub mod expression;
+mod exr_layers;
 pub mod false_color;
 pub mod flip;
 pub mod metrics;

@@ -111,10 +111,8 @@ fn section(outcome: &Outcome) -> Section {
     let place = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
     let mut shots: Vec<_> = outcome.shots.iter().collect();
     shots.sort_by_key(|(name, _)| (place(name), name.as_str()));
-    let pictures: Vec<Shown> = shots
-        .iter()
-        .map(|(name, shot)| Shown { name: (*name).clone(), picture: shot.picture.clone() })
-        .collect();
+    let pictures: Vec<Shown> =
+        shots.iter().map(|(name, shot)| Shown { name: (*name).clone(), picture: shot.picture.clone() }).collect();
     // The first pair that a bound compares is what is looked at first.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
