@@ -497,3 +497,29 @@ fn normals_survive_packing() {
         assert!(unpack_normal(pack_normal(n)).distance(n) < 1e-6);
     }
 }
+
+#[test]
+fn a_rays_cost_is_counted() {
+    let mut random = Random(10);
+    let n = 40;
+    let primitive = sheet(&mut random, n);
+    let scene = scene_of(primitive, &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * -3.0)]);
+    let bvh = SceneBvh::new(&scene, |_| true);
+    let top = bvh.seen_from(DVec3::ZERO);
+    let middle = DVec3::new(0.5, 0.0, 0.5) * n as f64 * 0.37;
+    let down = ray(middle + DVec3::Y * 5.0, -DVec3::Y);
+    let hit = bvh.cost(&top, &down);
+    println!("{hit:?}");
+    // The upper sheet is met first, and the lower one lies behind it.
+    assert!(bvh.closest(&top, &down).is_some());
+    assert_eq!(hit.instances, 1);
+    assert!((1..=40).contains(&hit.triangles) && (4..=80).contains(&hit.nodes), "{hit:?}");
+    // Along both sheets, above them: no triangle comes near.
+    let past = bvh.cost(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
+    assert_eq!((past.triangles, past.instances), (0, 0));
+    // Between the sheets, downwards: the lower one alone.
+    assert_eq!(bvh.cost(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
+    assert_eq!(bvh.cost(&top, &ray(middle, DVec3::NAN)), Visits::default());
+    let none = SceneBvh::new(&Scene::default(), |_| true);
+    assert_eq!(none.cost(&none.seen_from(DVec3::ZERO), &down), Visits::default());
+}
