@@ -15,6 +15,8 @@ mod node;
 mod scene;
 mod trace;
 mod triangle;
+mod walk;
+mod wide;
 
 pub use build::{Item, MAX_DEPTH, build};
 pub use mask::Corner;

@@ -97,10 +97,20 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     (nearest, clear)
 }
 
+/// The same trees, walked four children at a time.
+fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
+    let mut wide = bvh.clone();
+    wide.widen();
+    let top = wide.seen_from(eye);
+    assert!(wide.host_bytes() > 0 || bvh.nodes.is_empty());
+    (wide, top)
+}
+
 /// Compares with brute force over many rays: gives how many hit, and the greatest relative error of t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.seen_from(DVec3::ZERO);
+    let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let (mut hits, mut worst) = (0, 0f64);
     for _ in 0..rays {
         let from = random.point(size);
@@ -108,6 +118,8 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
         let (want, clear) = brute(scene, &ray);
         let got = bvh.closest(&top, &ray);
         assert_eq!(bvh.occluded(&top, &ray), got.is_some());
+        assert_eq!(wide.closest(&wide_top, &ray), got, "{ray:?}");
+        assert_eq!(wide.occluded(&wide_top, &ray), got.is_some());
         // Within rounding of an edge either answer is right.
         if clear < 1e-5 {
             continue;

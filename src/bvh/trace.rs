@@ -6,7 +6,8 @@ use super::{
     MAX_DEPTH, NONE, Node, SceneBvh, TopLevel, mask,
     node::Slabs,
     scene::{Instance, SLACK},
-    triangle::Shear,
+    triangle::{Crossing, Shear},
+    walk as wide_walk,
 };
 
 /// A ray, relative to the eye that the upper level was made for.
@@ -40,6 +41,18 @@ pub struct Hit {
     pub triangle: u32,
 }
 
+impl Hit {
+    /// Whether it is the one to take: nearer, or, where triangles meet, of the lesser number, so that the answer does not
+    /// depend on the order in which trees are walked.
+    pub(super) fn comes_before(&self, found: Option<&Self>, t_max: f32) -> bool {
+        let number = |hit: &Self| (hit.instance, hit.triangle);
+        match found {
+            None => self.t < t_max,
+            Some(found) => self.t < found.t || (self.t == found.t && number(self) < number(found)),
+        }
+    }
+}
+
 /// What a ray's way through the trees costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visits {
@@ -52,7 +65,7 @@ pub struct Visits {
 }
 
 /// What is done at each step of a ray: counting, or nothing, which leaves no trace in the code.
-trait Tally {
+pub(super) trait Tally {
     fn node(&mut self) {}
     fn triangles(&mut self, _count: u32) {}
     fn instance(&mut self) {}
@@ -198,14 +211,18 @@ impl SceneBvh {
         if !(ray.direction.abs().max_element() > 0.0 && ray.origin.is_finite() && ray.direction.is_finite()) {
             return None;
         }
+        if let Some(wide) = self.wide.as_ref().filter(|_| !top.wide.is_empty()) {
+            return wide_walk::trace::<ANY, T>(self, wide, top, tally, ray);
+        }
         let mut found = None;
         let slabs = Slabs::new(ray.origin, ray.direction);
         walk(tally, &top.nodes, 0, &slabs, ray.t_min, ray.t_max, |tally, leaf, t_max| {
             let mut t_max = t_max;
             for number in leaf.first..leaf.first + leaf.count {
                 let instance = top.instances.get(number as usize)?;
-                if let Some(hit) = self.enter::<ANY, _>(tally, instance, number, ray, t_max) {
-                    (t_max, found) = (hit.t, Some(hit));
+                found = self.enter::<ANY, _>(tally, instance, number, ray, found);
+                if let Some(hit) = found {
+                    t_max = hit.t;
                     if ANY {
                         return None;
                     }
@@ -216,35 +233,41 @@ impl SceneBvh {
         found
     }
 
+    /// Whether a masked triangle is there at the place of a crossing; others are.
+    pub(super) fn is_there(&self, instance: &Instance, triangle: u32, crossing: &Crossing) -> bool {
+        if instance.mask == NONE {
+            return true;
+        }
+        let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
+        corners.is_none_or(|corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric))
+    }
+
     fn enter<const ANY: bool, T: Tally>(
         &self,
         tally: &mut T,
         instance: &Instance,
         number: u32,
         ray: &Ray,
-        t_max: f32,
+        before: Option<Hit>,
     ) -> Option<Hit> {
         tally.instance();
         let lift = instance.slack + SLACK * ray.origin.abs().max_element();
         let origin = instance.point(ray.origin + ray.away * lift);
         let direction = instance.vector(ray.direction);
         let (slabs, shear) = (Slabs::new(origin, direction), Shear::new(origin, direction));
-        let mut found = None;
+        let mut found = before;
+        let t_max = before.map_or(ray.t_max, |hit| hit.t);
         walk(tally, &self.nodes, instance.root, &slabs, ray.t_min, t_max, |tally, leaf, t_max| {
             tally.triangles(leaf.count);
             let mut t_max = t_max;
             for triangle in leaf.first..leaf.first + leaf.count {
                 let shape = self.triangles.get(triangle as usize)?;
                 let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
-                if instance.mask != NONE {
-                    let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
-                    let there = |corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric);
-                    if !corners.is_none_or(there) {
-                        continue;
-                    }
+                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
+                if !hit.comes_before(found.as_ref(), ray.t_max) || !self.is_there(instance, triangle, &crossing) {
+                    continue;
                 }
-                t_max = crossing.t;
-                found = Some(Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle });
+                (t_max, found) = (hit.t, Some(hit));
                 if ANY {
                     return None;
                 }

@@ -51,7 +51,8 @@ impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
-        let bvh = SceneBvh::new(scene, |_| true);
+        let mut bvh = SceneBvh::new(scene, |_| true);
+        bvh.widen();
         let top = bvh.seen_from(eye);
         let mut world = Self { scene, bvh, top, default_material: Material::default(), lights: Lights::default() };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
