@@ -63,7 +63,8 @@ impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
-        let bvh = SceneBvh::new(scene, |_| true);
+        let mut bvh = SceneBvh::new(scene, |_| true);
+        bvh.widen();
         let top = bvh.seen_from(eye);
         let mut media: Vec<_> = scene.materials.iter().map(Medium::of).collect();
         if media.iter().all(Option::is_none) {
