@@ -9,8 +9,10 @@ pub mod fingerprint;
 pub mod integrator;
 pub mod layers;
 pub mod lights;
+pub mod media;
 pub mod resume;
 pub mod sampler;
+mod shading;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};
@@ -21,6 +23,9 @@ pub use resume::ResumeError;
 pub use sampler::SamplerKind;
 pub use world::World;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod chi_square;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
