@@ -123,7 +123,7 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
 }
 
 /// By the dials, else by the mean of the logarithm of what the picture holds.
-fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
+pub fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let look = &opened.look;
     if let ExposureControl::Dials(ExposureMode::Manual) = open::control(look) {
         if let Some(exposure) = look.exposure()? {
@@ -138,7 +138,7 @@ fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
     open::compensated(look, metered)
 }
 
-fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
+pub fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
     let look = &opened.look.metering;
     let picked = match look.grey_card {
         Some(at) => {

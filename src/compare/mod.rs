@@ -1,5 +1,7 @@
 //! Pictures beside pictures, and what must hold of them.
 
+pub mod case;
+pub mod expression;
 mod exr_layers;
 pub mod false_color;
 pub mod flip;
@@ -7,6 +9,7 @@ pub mod metrics;
 pub mod picture;
 pub mod report;
 pub mod summary;
+pub mod validation;
 
 pub use picture::{Encoding, Picture, PictureError};
 
