@@ -6,6 +6,7 @@
 pub mod bvh;
 pub mod camera;
 pub mod cli;
+pub mod compare;
 pub mod frame;
 pub mod gpu;
 pub mod graph;

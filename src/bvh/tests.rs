@@ -97,10 +97,20 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     (nearest, clear)
 }
 
+/// The same trees, walked four children at a time.
+fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
+    let mut wide = bvh.clone();
+    wide.widen();
+    let top = wide.seen_from(eye);
+    assert!(wide.host_bytes() > 0 || bvh.nodes.is_empty());
+    (wide, top)
+}
+
 /// Compares with brute force over many rays: gives how many hit, and the greatest relative error of t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.seen_from(DVec3::ZERO);
+    let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let (mut hits, mut worst) = (0, 0f64);
     for _ in 0..rays {
         let from = random.point(size);
@@ -108,6 +118,8 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
         let (want, clear) = brute(scene, &ray);
         let got = bvh.closest(&top, &ray);
         assert_eq!(bvh.occluded(&top, &ray), got.is_some());
+        assert_eq!(wide.closest(&wide_top, &ray), got, "{ray:?}");
+        assert_eq!(wide.occluded(&wide_top, &ray), got.is_some());
         // Within rounding of an edge either answer is right.
         if clear < 1e-5 {
             continue;
@@ -496,4 +508,30 @@ fn normals_survive_packing() {
     for n in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
         assert!(unpack_normal(pack_normal(n)).distance(n) < 1e-6);
     }
+}
+
+#[test]
+fn a_rays_cost_is_counted() {
+    let mut random = Random(10);
+    let n = 40;
+    let primitive = sheet(&mut random, n);
+    let scene = scene_of(primitive, &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * -3.0)]);
+    let bvh = SceneBvh::new(&scene, |_| true);
+    let top = bvh.seen_from(DVec3::ZERO);
+    let middle = DVec3::new(0.5, 0.0, 0.5) * n as f64 * 0.37;
+    let down = ray(middle + DVec3::Y * 5.0, -DVec3::Y);
+    let hit = bvh.cost(&top, &down);
+    println!("{hit:?}");
+    // The upper sheet is met first, and the lower one lies behind it.
+    assert!(bvh.closest(&top, &down).is_some());
+    assert_eq!(hit.instances, 1);
+    assert!((1..=40).contains(&hit.triangles) && (4..=80).contains(&hit.nodes), "{hit:?}");
+    // Along both sheets, above them: no triangle comes near.
+    let past = bvh.cost(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
+    assert_eq!((past.triangles, past.instances), (0, 0));
+    // Between the sheets, downwards: the lower one alone.
+    assert_eq!(bvh.cost(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
+    assert_eq!(bvh.cost(&top, &ray(middle, DVec3::NAN)), Visits::default());
+    let none = SceneBvh::new(&Scene::default(), |_| true);
+    assert_eq!(none.cost(&none.seen_from(DVec3::ZERO), &down), Visits::default());
 }

@@ -26,12 +26,14 @@ mod open;
 mod path;
 mod plot;
 mod render;
+mod validate;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
+    compare::{PictureError, case::CaseError},
     gpu::{GpuError, GpuOptions, fault::Fault},
     output::OutputError,
     scene::{gltf::ImportError, look::LookError},
@@ -63,6 +65,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
     Meter(Box<meter::MeterArgs>),
+    /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
+    Validate(validate::ValidateArgs),
     /// Measure frames: time of each pass, memory, start-up.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
@@ -120,6 +124,12 @@ enum CliError {
     Gpu(#[from] GpuError),
     #[error("the validation layer reports {} messages; the first: {}", .0.len(), .0.first().map_or("", String::as_str))]
     Validation(Vec<String>),
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    #[error("{broken} of {total} bounds are broken; the table above marks them")]
+    Broken { broken: usize, total: usize },
     #[error("{0}")]
     Internal(String),
 }
@@ -137,7 +147,11 @@ impl CliError {
                 | LookError::Exposure(_)
                 | LookError::Lens(_),
             ) => 2,
-            Self::Import(_) | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
+            Self::Broken { .. } => 3,
+            Self::Import(_)
+            | Self::Case(_)
+            | Self::Picture(_)
+            | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,
@@ -158,6 +172,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Ies(args) => ies::run(&args),
         Command::Doctor => doctor::run(),

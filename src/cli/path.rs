@@ -46,12 +46,14 @@ pub struct PathArgs {
 /// The light of a picture by the ways it took, as layers of an EXR.
 type PartOf = fn(&Parts) -> DVec3;
 
-const LAYERS: [(&str, PartOf); 5] = [
+const LAYERS: [(&str, PartOf); 7] = [
     ("emission", |parts| parts.emission),
     ("direct_diffuse", |parts| parts.direct_diffuse),
     ("direct_specular", |parts| parts.direct_specular),
+    ("direct_transmission", |parts| parts.direct_transmission),
     ("indirect_diffuse", |parts| parts.indirect_diffuse),
     ("indirect_specular", |parts| parts.indirect_specular),
+    ("indirect_transmission", |parts| parts.indirect_transmission),
 ];
 
 pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {
@@ -123,7 +125,7 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
 }
 
 /// By the dials, else by the mean of the logarithm of what the picture holds.
-fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
+pub fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let look = &opened.look;
     if let ExposureControl::Dials(ExposureMode::Manual) = open::control(look) {
         if let Some(exposure) = look.exposure()? {
@@ -138,7 +140,7 @@ fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
     open::compensated(look, metered)
 }
 
-fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
+pub fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
     let look = &opened.look.metering;
     let picked = match look.grey_card {
         Some(at) => {

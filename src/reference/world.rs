@@ -3,8 +3,10 @@
 use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
-    bsdf::{Bsdf, MIN_ALPHA},
-    lights::Lights,
+    bsdf::{Bsdf, Wall},
+    lights::{Lights, TrianglePoint},
+    media::{Media, Medium},
+    shading::{Frame, view_in},
 };
 use crate::{
     bvh::{Hit, Ray, SceneBvh, TopLevel},
@@ -18,9 +20,17 @@ pub struct World<'a> {
     bvh: SceneBvh,
     top: TopLevel,
     default_material: Material,
+    /// By material, what its meshes enclose; empty where nothing encloses anything.
+    media: Vec<Option<Medium>>,
+    /// What is around the eye.
+    around_eye: Media,
     /// What shines.
     pub lights: Lights,
 }
+
+/// Surfaces that are looked at one after another where each lets light through: hundreds of layers let nothing through that
+/// counts.
+const LAYERS: usize = 256;
 
 /// A point of a surface that a ray has met.
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +55,110 @@ pub struct SurfacePoint {
     pub emitter: Option<usize>,
     /// Distance (m).
     pub distance: f64,
+    /// The material whose volume begins or ends here.
+    pub border: Option<u32>,
 }
 
 impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
-        let bvh = SceneBvh::new(scene, |_| true);
+        let mut bvh = SceneBvh::new(scene, |_| true);
+        bvh.widen();
         let top = bvh.seen_from(eye);
-        let mut world = Self { scene, bvh, top, default_material: Material::default(), lights: Lights::default() };
+        let mut media: Vec<_> = scene.materials.iter().map(Medium::of).collect();
+        if media.iter().all(Option::is_none) {
+            media.clear();
+        }
+        let mut world = Self {
+            scene,
+            bvh,
+            top,
+            default_material: Material::default(),
+            media,
+            around_eye: Media::default(),
+            lights: Lights::default(),
+        };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
+        world.around_eye = world.find_media_around_eye();
         world
+    }
+
+    /// The medium of a stack; none for air.
+    #[must_use]
+    pub fn medium(&self, media: &Media) -> Option<&Medium> {
+        self.media.get(media.here()? as usize)?.as_ref()
+    }
+
+    /// What is around a place near the eye: what is around the eye itself, changed by each border on the way.
+    #[must_use]
+    pub fn media_at(&self, place: DVec3) -> Media {
+        let distance = place.length();
+        if self.media.is_empty() || distance == 0.0 {
+            return self.around_eye;
+        }
+        let mut media = self.around_eye;
+        self.borders(place / distance, distance as f32, |material, front| {
+            media = if front { media.entered(material) } else { media.left(material).unwrap_or(media) };
+        });
+        media
+    }
+
+    /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is one that the eye is in.
+    /// The ray goes up, so that the surface of a lake that is no closed mesh is told from its depth.
+    fn find_media_around_eye(&self) -> Media {
+        let mut left = Vec::new();
+        let mut on_the_way = Media::default();
+        if !self.media.is_empty() {
+            self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f32::INFINITY, |material, front| {
+                if front {
+                    on_the_way = on_the_way.entered(material);
+                } else if let Some(before) = on_the_way.left(material) {
+                    on_the_way = before;
+                } else {
+                    left.push(material);
+                }
+            });
+        }
+        // What is left first was entered last.
+        left.iter().rev().fold(Media::default(), |media, &material| media.entered(material))
+    }
+
+    /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
+    fn borders(&self, direction: DVec3, distance: f32, mut met: impl FnMut(u32, bool)) {
+        let direction = direction.as_vec3();
+        let mut ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: distance, away: Vec3::ZERO };
+        for _ in 0..LAYERS {
+            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return };
+            if let Some(material) = self.border_of(&hit) {
+                met(material, self.geometric(&hit).dot(ray.direction.as_dvec3()) < 0.0);
+            }
+            ray.t_min = beyond(hit.t);
+        }
+    }
+
+    fn border_of(&self, hit: &Hit) -> Option<u32> {
+        if self.media.is_empty() {
+            return None;
+        }
+        let material = self.primitive_of(hit)?.1.material?;
+        self.media.get(material)?.as_ref().map(|_| material as u32)
+    }
+
+    /// Unit normal of a triangle's front.
+    fn geometric(&self, hit: &Hit) -> DVec3 {
+        let rows = self.rows(hit);
+        let triangle = self.bvh.triangles[hit.triangle as usize];
+        let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        let n = (b - a).cross(c - a);
+        let sign = if DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0 { -1.0 } else { 1.0 };
+        (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
+    }
+
+    /// Rows of the transform from the eye's space to the object's.
+    fn rows(&self, hit: &Hit) -> [DVec3; 3] {
+        let instance = self.top.instances[hit.instance as usize];
+        [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3())
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
@@ -72,9 +175,10 @@ impl<'a> World<'a> {
         Some(self.point(&ray, &hit))
     }
 
-    /// How much of light gets from a point along a direction for a distance (m): what blended surfaces let through.
+    /// How much of light gets from a point along a direction for a distance (m): what blended surfaces and smooth thin walls
+    /// let through. What refracts lets nothing straight through.
     #[must_use]
-    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, away: DVec3) -> f64 {
+    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, away: DVec3) -> DVec3 {
         let mut ray = Ray {
             origin: origin.as_vec3(),
             direction: direction.as_vec3(),
@@ -83,21 +187,42 @@ impl<'a> World<'a> {
             t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
-        let mut through = 1.0;
-        // Hundreds of layers let nothing through that counts.
-        for _ in 0..256 {
+        let mut through = DVec3::ONE;
+        for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
             let material = self.material_of(&hit);
-            if material.alpha != AlphaMode::Blend {
-                return 0.0;
+            let thin = material.transmits() && !material.encloses_volume();
+            if material.alpha != AlphaMode::Blend && !thin {
+                return DVec3::ZERO;
             }
-            through *= 1.0 - self.point(&ray, &hit).opacity;
-            if through <= 0.0 {
-                return 0.0;
+            let point = self.point(&ray, &hit);
+            through *= 1.0 - point.opacity + point.opacity * point.straight_through(direction);
+            if through.max_element() <= 0.0 {
+                return DVec3::ZERO;
             }
-            ray.t_min = hit.t.next_up() * (1.0 + 1e-6);
+            ray.t_min = beyond(hit.t);
         }
-        0.0
+        DVec3::ZERO
+    }
+
+    /// How much of its material's emission a point of an emissive triangle sends out: texture and opacity.
+    #[must_use]
+    pub fn presence(&self, at: &TrianglePoint) -> DVec3 {
+        let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
+        let material = self.material_of(&hit);
+        let Some((_, primitive)) = self.primitive_of(&hit) else { return DVec3::ONE };
+        let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+        let emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        let opacity = || {
+            let texture = self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
+            at.color.w * f64::from(material.base_color.w) * texture
+        };
+        match material.alpha {
+            AlphaMode::Opaque => emissive,
+            AlphaMode::Mask { cutoff } if opacity() < f64::from(cutoff) => DVec3::ZERO,
+            AlphaMode::Mask { .. } => emissive,
+            AlphaMode::Blend => emissive * opacity().clamp(0.0, 1.0),
+        }
     }
 
     fn primitive_of(&self, hit: &Hit) -> Option<(usize, &'a Primitive)> {
@@ -114,12 +239,11 @@ impl<'a> World<'a> {
 
     fn point(&self, ray: &Ray, hit: &Hit) -> SurfacePoint {
         let material = self.material_of(hit);
-        let instance = self.top.instances[hit.instance as usize];
         let triangle = self.bvh.triangles[hit.triangle as usize];
-        let weights = Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y);
+        let weights = weights(hit);
         let direction = ray.direction.as_dvec3();
         // Rows go from the eye's space to the object's; a normal goes back by their transpose.
-        let rows = [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3());
+        let rows = self.rows(hit);
         let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
         let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
@@ -152,6 +276,13 @@ impl<'a> World<'a> {
         let roughness = (f64::from(material.roughness) * metallic_roughness.y).clamp(0.0, 1.0);
         let emits = front || material.double_sided;
         let color = base.truncate().clamp(DVec3::ZERO, DVec3::ONE);
+        let ior = f64::from(material.ior);
+        let mut transmission = f64::from(material.transmission);
+        if !material.transmits() {
+            transmission = 0.0;
+        } else if material.transmission_texture.is_some() {
+            transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
+        }
         SurfacePoint {
             position: (ray.origin.as_dvec3()) + direction * f64::from(hit.t),
             geometric: geometric * side,
@@ -160,13 +291,17 @@ impl<'a> World<'a> {
             bsdf: Bsdf {
                 base_color: color,
                 metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
-                alpha: (roughness * roughness).max(MIN_ALPHA),
+                alpha: roughness * roughness,
+                f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
+                transmission: transmission.clamp(0.0, 1.0),
+                wall: Wall::Thin { eta: ior },
             },
             emission: if emits { material.emission.as_dvec3() * emissive.truncate() } else { DVec3::ZERO },
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: self.lights.emitter_at(hit.instance, hit.triangle),
             distance: f64::from(hit.t) * direction.length(),
+            border: self.border_of(hit),
         }
     }
 
@@ -179,6 +314,27 @@ impl<'a> World<'a> {
         let [row0, row1] = reference.transform.map(Vec3::from);
         Some(bilinear(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
     }
+}
+
+impl SurfacePoint {
+    /// How much of light from a direction goes straight through, as though the surface were not there.
+    #[must_use]
+    pub fn straight_through(&self, direction: DVec3) -> DVec3 {
+        if self.bsdf.transmission <= 0.0 || self.border.is_some() {
+            return DVec3::ZERO;
+        }
+        self.bsdf.straight_through(view_in(&Frame::new(self.normal), -direction))
+    }
+}
+
+/// Where a ray goes on behind what it has met.
+fn beyond(t: f32) -> f32 {
+    t.next_up() * (1.0 + 1e-6)
+}
+
+/// The weights of a triangle's corners where it is met.
+fn weights(hit: &Hit) -> Vec3 {
+    Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y)
 }
 
 /// Attributes of a primitive at a point of a triangle.

@@ -162,14 +162,17 @@ impl Look {
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let oops = |detail: String| LookError::File { file: name.into(), detail };
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(0, |span| text.get(..span.start).map_or(0, |t| t.matches('\n').count()) + 1);
+            let line = error.span().map_or(0, |span| line_at(text, span.start));
             oops(format!("line {line}: {}", error.message().lines().next().unwrap_or_default()))
         })?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set_in(folder, &path, &value).map_err(|error| oops(error.to_string()))?;
+            self.set_in(folder, &path, &value).map_err(|error| {
+                let line = line_of(text, &path).map_or_else(String::new, |line| format!("line {line}: "));
+                oops(format!("{line}{error}"))
+            })?;
         }
         Ok(())
     }
@@ -381,6 +384,27 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
     }
 }
 
+/// The line, from 1, of a place in a text (bytes).
+fn line_at(text: &str, place: usize) -> usize {
+    text.get(..place).map_or(0, |before| before.matches('\n').count()) + 1
+}
+
+/// The line on which a flattened property stands.
+fn line_of(text: &str, path: &str) -> Option<usize> {
+    fn find(prefix: &str, table: &toml::de::DeTable<'_>, path: &str) -> Option<usize> {
+        table.iter().find_map(|(key, value)| {
+            let here =
+                if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
+            match value.get_ref() {
+                toml::de::DeValue::Table(inner) => find(&here, inner, path),
+                _ => (here == path).then(|| key.span().start),
+            }
+        })
+    }
+    let table = toml::de::DeTable::parse(text).ok()?;
+    find("", table.get_ref(), path).map(|place| line_at(text, place))
+}
+
 /// A single value as text; `set` refuses what a property does not take, such as a date or a list in a list.
 fn plain(value: &toml::Value) -> String {
     match value {
@@ -435,6 +459,19 @@ mod tests {
         for bad in ["camera.body.iso=0", "camera.lens.f_stop=NaN", "camera.body.shutter=1/0", "lights.A.lux=-1"] {
             let error = Look::default().assign(bad).unwrap_err().to_string();
             assert!(error.contains("it takes"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_gets_wrong_is_named_with_its_line() {
+        for (text, line) in [
+            ("[camera.body]\niso = 100\n\n[camera.lens]\nf_stop = -1\n", "line 5"),
+            ("camera.body.iso = 100\ncamera.lens.f_stp = 2\n", "line 2"),
+            ("[camera.lens]\nf_stop = {a = 1}\n", "line 2"),
+            ("[camera\n", "line 1"),
+        ] {
+            let error = Look::default().parse("a.look.toml", text).unwrap_err().to_string();
+            assert!(error.contains("a.look.toml") && error.contains(line), "{text}: {error}");
         }
     }
 

@@ -1,0 +1,312 @@
+//! `sunny16 validate`: every case against closed forms, other renderers and our own two.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Instant,
+};
+
+use clap::Args;
+use glam::{DVec3, Mat3, Vec3};
+use serde_json::json;
+
+use super::{CliError, DeviceArgs, open, path};
+use crate::{
+    camera::Effects,
+    compare::{
+        case::{Case, CaseError, Expect, OURS},
+        picture::Picture,
+        validation::{self, Limit, Row, Shot, Shots},
+    },
+    frame::{Renderer, Settings},
+    gpu::Gpu,
+    output::{self, Layer},
+    reference::{Film, FilmSettings, Parts, Pinhole, Walk, World},
+};
+
+#[derive(Args, Debug)]
+pub struct ValidateArgs {
+    /// The cases to run, by their folders' names or parts of them [default: all].
+    #[arg(value_name = "CASE")]
+    cases: Vec<String>,
+    /// Where the cases are: a folder with one folder a case.
+    #[arg(long, value_name = "DIR", default_value = "validation/cases")]
+    from: PathBuf,
+    /// Write the report there: index.html (one file, opens anywhere), results.json, and an EXR in nits of each of our
+    /// pictures. The folder is made.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// Leave the raster renderer out, and what is expected of it: needs no Vulkan device.
+    #[arg(long)]
+    no_raster: bool,
+    /// List the cases and what they show; run nothing.
+    #[arg(long)]
+    list: bool,
+    /// Print broken bounds and the sum alone.
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+/// A case as it was run.
+struct Done {
+    case: Case,
+    shots: Shots,
+    rows: Vec<Row>,
+    exposure: f64,
+    seconds: f64,
+}
+
+pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
+    let cases = find(args)?;
+    if args.list {
+        for case in &cases {
+            println!("{:24} {}", case.name, case.title);
+        }
+        return Ok(());
+    }
+    if let Some(folder) = &args.report {
+        fs::create_dir_all(folder).map_err(|error| {
+            CliError::Usage(format!("--report {}: cannot make the folder: {error}", folder.display()))
+        })?;
+        output::check_writable(&folder.join("index.html"))?;
+    }
+    let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
+    let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
+    let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
+    let mut all = Vec::new();
+    for case in cases {
+        let done = run_case(case, renderer.as_mut())?;
+        print(args, &done);
+        if let Some(folder) = &args.report {
+            keep(folder, &done)?;
+        }
+        all.push(done);
+    }
+    drop(renderer);
+    let messages = gpu.as_ref().map(|gpu| gpu.validation_messages()).unwrap_or_default();
+    let rows = || all.iter().flat_map(|done| &done.rows);
+    let (total, broken) = (rows().count(), rows().filter(|row| !row.holds()).count());
+    if let Some(folder) = &args.report {
+        write_results(folder, &all, gpu.as_ref().map(|gpu| gpu.info().name.as_str()))?;
+        println!("report: {}", folder.join("index.html").display());
+    }
+    let seconds: f64 = all.iter().map(|done| done.seconds).sum();
+    println!("{} cases, {total} checks, {broken} broken, {seconds:.0} s", all.len());
+    if !messages.is_empty() {
+        return Err(CliError::Validation(messages));
+    }
+    if broken > 0 { Err(CliError::Broken { broken, total }) } else { Ok(()) }
+}
+
+/// The cases that were asked for, in the order of their names.
+fn find(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
+    let folder = &args.from;
+    let oops = |detail: String| CaseError { file: folder.display().to_string(), detail };
+    let entries = fs::read_dir(folder).map_err(|error| {
+        oops(format!("cannot read the cases: {error}; run it in the project's folder, or name theirs with --from DIR"))
+    })?;
+    let mut folders: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.join("case.toml").is_file()).collect();
+    folders.sort();
+    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let names: Vec<String> = folders.iter().map(|path| name(path)).collect();
+    if names.is_empty() {
+        return Err(oops("no folder in it has a case.toml; name the cases' folder with --from DIR".into()).into());
+    }
+    // A whole name is that case alone; a part of names is all of them.
+    let asked = |wanted: &String, known: &String| {
+        if names.contains(wanted) { known == wanted } else { known.contains(wanted.as_str()) }
+    };
+    for wanted in &args.cases {
+        if !names.iter().any(|known| asked(wanted, known)) {
+            return Err(CliError::Usage(format!("there is no case '{wanted}'; there are {}", names.join(", "))));
+        }
+    }
+    let chosen = |known: &String| args.cases.is_empty() || args.cases.iter().any(|wanted| asked(wanted, known));
+    folders
+        .iter()
+        .zip(&names)
+        .filter(|(_, name)| chosen(name))
+        .map(|(folder, _)| Case::read(folder).map_err(CliError::from))
+        .collect()
+}
+
+/// The case's scene with its look, and what `more` changes.
+fn opened(case: &Case, more: &[String]) -> Result<open::Opened, CliError> {
+    let [width, height] = case.size.map(|side| side as u32);
+    open::open(&open::SceneArgs {
+        scene: Some(case.folder.join(&case.scene)),
+        look: case.look.as_ref().map(|look| case.folder.join(look)),
+        camera: case.camera.clone(),
+        size: Some(open::Size { width, height }),
+        set: case.set.iter().chain(more).cloned().collect(),
+    })
+}
+
+fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Done, CliError> {
+    let started = Instant::now();
+    let scene = opened(&case, &[])?;
+    let mut shots = Shots::new();
+    for reference in &case.references {
+        let picture = Picture::load(&case.folder.join(&reference.file).to_string_lossy())?;
+        let [width, height] = case.size;
+        if (picture.width(), picture.height()) != (width, height) {
+            return Err(CaseError {
+                file: case.folder.join("case.toml").display().to_string(),
+                detail: format!(
+                    "size is {width}x{height}, but {} has {}x{} pixels; make them alike",
+                    reference.file.display(),
+                    picture.width(),
+                    picture.height()
+                ),
+            }
+            .into());
+        }
+        shots.insert(reference.name.clone(), Shot { picture, variance: None });
+    }
+    for name in ["path", "path_centres"] {
+        if name == "path" || case.needs(name) {
+            shots.insert(name.into(), traced(&case, &scene, name == "path")?);
+        }
+    }
+    if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
+        shots.insert("raster".into(), rastered(&scene, renderer)?);
+    }
+    let exposure = camera(&scene, &shots)?.0;
+    let mut rows = Vec::new();
+    for expect in &case.expects {
+        let shot = match shots.get(&expect.test) {
+            None => continue,
+            Some(shot) if expect.set.is_empty() && !expect.exposed => shot.clone(),
+            Some(shot) => changed(&case, expect, shot, renderer.as_deref_mut())?,
+        };
+        rows.push(validation::expected(&case, expect, &shot).map_err(|detail| in_case(&case, detail))?);
+    }
+    for bound in &case.bounds {
+        if shots.contains_key(&bound.test) && shots.contains_key(&bound.against) {
+            let more = validation::bounded(&case, bound, &shots, exposure);
+            rows.extend(more.map_err(|detail| in_case(&case, detail))?);
+        }
+    }
+    Ok(Done { case, shots, rows, exposure, seconds: started.elapsed().as_secs_f64() })
+}
+
+fn in_case(case: &Case, detail: String) -> CliError {
+    CaseError { file: case.folder.join("case.toml").display().to_string(), detail }.into()
+}
+
+/// The picture that an expectation with properties of its own speaks of, as the camera gives it where that is asked.
+fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Renderer>) -> Result<Shot, CliError> {
+    let scene = opened(case, &expect.set)?;
+    let mut shot = match (expect.set.is_empty(), expect.test.as_str(), renderer) {
+        (true, ..) => shot.clone(),
+        (_, "raster", Some(renderer)) => rastered(&scene, renderer)?,
+        (_, name, _) => traced(case, &scene, name == "path")?,
+    };
+    if expect.exposed {
+        let shots = Shots::from([("path".to_string(), shot.clone())]);
+        let (exposure, white_balance) = camera(&scene, &shots)?;
+        let seen = |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure as f32).to_array();
+        let pixels = shot.picture.pixels().iter().map(seen).collect();
+        shot.picture = Picture::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
+        // White balance mixes channels: what is known of the luminance's noise holds no longer.
+        shot.variance = None;
+    }
+    Ok(shot)
+}
+
+/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
+fn camera(scene: &open::Opened, shots: &Shots) -> Result<(f64, Mat3), CliError> {
+    let nits: Vec<DVec3> = shots
+        .get("path")
+        .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
+        .unwrap_or_default();
+    let exposure = path::exposure(scene, &nits)?;
+    Ok((exposure.multiplier(), path::white_balance(scene, &nits, scene.size.width as usize)?))
+}
+
+fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
+    let on_device = renderer.upload_for(&scene.scene, &scene.shadows())?;
+    let view = scene.view();
+    let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
+    // The effects of the lens and the shutter that the path tracer's camera has too.
+    let Effects { depth_of_field, motion_blur, .. } = scene.effects;
+    let effects = Effects { depth_of_field, motion_blur, ..Effects::default() };
+    let settings = Settings { effects, ..scene.settings(exposed.exposure, vec![]) };
+    let picture = renderer.render(&on_device, &view, &settings)?;
+    Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
+}
+
+/// Our path tracer's picture, with its noise.
+fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot, CliError> {
+    let [width, height] = case.size;
+    let world = World::new(&scene.scene, scene.camera.0.w_axis.truncate());
+    let camera = Pinhole::new(scene.camera.0, scene.camera.1, width, height);
+    let walk = Walk { bounces: case.bounces, ..Walk::default() };
+    let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
+    film.add(&world, &camera, case.spp, &AtomicBool::new(false));
+    let pixels = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();
+    Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
+}
+
+fn print(args: &ValidateArgs, done: &Done) {
+    let broken = done.rows.iter().filter(|row| !row.holds()).count();
+    if args.quiet && broken == 0 {
+        return;
+    }
+    let verdict = if broken == 0 { "ok".into() } else { format!("{broken} BROKEN") };
+    println!("{}: {} ({} checks, {:.1} s): {verdict}", done.case.name, done.case.title, done.rows.len(), done.seconds);
+    for row in done.rows.iter().filter(|row| !args.quiet || !row.holds()) {
+        println!(
+            "  {:6} {:28} {:11} {:34} {:>26}  {}",
+            if row.holds() { "ok" } else { "BROKEN" },
+            format!("{} / {}", row.test, row.against),
+            row.metric,
+            row.region,
+            row.shown(),
+            row.shown_limit()
+        );
+    }
+}
+
+/// Our own pictures, for other tools.
+fn keep(folder: &Path, done: &Done) -> Result<(), CliError> {
+    for (name, shot) in done.shots.iter().filter(|(name, _)| OURS.contains(&name.as_str())) {
+        let picture = &shot.picture;
+        let pixels: Vec<[f32; 4]> = picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
+        let layers = [Layer { name: "", channels: &["R", "G", "B"], pixels: &pixels }];
+        let file = folder.join(format!("{}.{name}.exr", done.case.name));
+        output::write_exr(&file, picture.width(), picture.height(), 1.0, &layers)?;
+    }
+    Ok(())
+}
+
+fn write_results(folder: &Path, all: &[Done], device: Option<&str>) -> Result<(), CliError> {
+    let cases: Vec<_> = all
+        .iter()
+        .map(|done| {
+            let rows: Vec<_> = done
+                .rows
+                .iter()
+                .map(|row| {
+                    let (limit, least) = match row.limit {
+                        Limit::AtMost(limit) => (limit, false),
+                        Limit::AtLeast(limit) => (limit, true),
+                    };
+                    json!({
+                        "test": row.test, "against": row.against, "metric": row.metric, "region": row.region,
+                        "figure": row.figure, "noise": row.noise, "limit": limit, "at_least": least,
+                        "holds": row.holds(), "why": row.why,
+                    })
+                })
+                .collect();
+            json!({ "case": done.case.name, "title": done.case.title, "seconds": done.seconds, "checks": rows })
+        })
+        .collect();
+    let text = json!({ "device": device, "cases": cases });
+    let text = serde_json::to_string_pretty(&text).map_err(|error| CliError::Internal(error.to_string()))?;
+    Ok(output::write_text(&folder.join("results.json"), &text)?)
+}

@@ -1,0 +1,364 @@
+//! Numbers for how far a picture is from its reference. Pure functions of linear pixels.
+//!
+//! Each takes an optional mask: `true` is a pixel that counts, none is all of them. Each returns none where it has no
+//! meaning: nothing counts, or the reference is black. Sums run in one order and in double precision, so that the same
+//! pictures give the same bits. docs/compare.md says what each is good for, and when it misleads.
+
+use super::picture::{Encoding, Picture};
+use crate::photometry::color;
+
+/// Pixels along a side of a block.
+pub const BLOCK: usize = 8;
+/// The share of the reference's mean luminance below which a pixel is as dark as this, for `stops`.
+pub const STOPS_FLOOR: f64 = 1e-3;
+/// The share of the reference's mean luminance below which a block's own mean is not divided by, for `blocks`.
+pub const BLOCK_FLOOR: f64 = 0.01;
+/// Epsilon of `relative_mse`, in squares of the reference's mean: Rousselle, Knaus and Zwicker, "Adaptive Sampling and
+/// Reconstruction using Greedy Error Minimization", ACM Trans. Graph. 30(6), 2011, section 5, have 0.01 for pictures
+/// exposed to a mean of about 1.
+pub const RELATIVE_MSE_EPSILON: f64 = 0.01;
+
+/// Two pictures that cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CompareError {
+    /// They differ in size.
+    #[error(
+        "the test has {}x{} pixels, the reference {}x{}; render or scale one to the size of the other",
+        .test[0], .test[1], .reference[0], .reference[1]
+    )]
+    Size {
+        /// Pixels across and down.
+        test: [usize; 2],
+        /// Pixels across and down.
+        reference: [usize; 2],
+    },
+    /// One holds a scene's light and the other a display's.
+    #[error(
+        "the {scene} holds light of the scene (EXR, HDR), the {display} that of a display (PNG, JPEG); compare two of \
+         a kind, or give an exposure to show the first with"
+    )]
+    Encoding {
+        /// Which: test or reference.
+        scene: &'static str,
+        /// Which: test or reference.
+        display: &'static str,
+    },
+    /// A mask of another size.
+    #[error("the mask has {mask} pixels, the pictures {pixels}; make it as large as they are")]
+    Mask {
+        /// Pixels of the mask.
+        mask: usize,
+        /// Pixels of each picture.
+        pixels: usize,
+    },
+}
+
+/// A picture beside its reference, of the same size and kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    test: &'a Picture,
+    reference: &'a Picture,
+    mask: Option<&'a [bool]>,
+}
+
+impl<'a> Pair<'a> {
+    /// A pair to compare.
+    ///
+    /// # Errors
+    /// Sizes or encodings that differ.
+    pub fn new(test: &'a Picture, reference: &'a Picture) -> Result<Self, CompareError> {
+        let size = |picture: &Picture| [picture.width(), picture.height()];
+        if size(test) != size(reference) {
+            return Err(CompareError::Size { test: size(test), reference: size(reference) });
+        }
+        match (test.encoding(), reference.encoding()) {
+            (Encoding::Scene, Encoding::Display) => Err(CompareError::Encoding { scene: "test", display: "reference" }),
+            (Encoding::Display, Encoding::Scene) => Err(CompareError::Encoding { scene: "reference", display: "test" }),
+            _ => Ok(Self { test, reference, mask: None }),
+        }
+    }
+
+    /// The same pair, of which only the pixels count where `mask` is true.
+    ///
+    /// # Errors
+    /// A mask of another size.
+    pub fn masked(self, mask: &'a [bool]) -> Result<Self, CompareError> {
+        let pixels = self.test.pixels().len();
+        if mask.len() != pixels {
+            return Err(CompareError::Mask { mask: mask.len(), pixels });
+        }
+        Ok(Self { mask: Some(mask), ..self })
+    }
+
+    /// The test's picture.
+    #[must_use]
+    pub const fn test(&self) -> &'a Picture {
+        self.test
+    }
+
+    /// The reference's picture.
+    #[must_use]
+    pub const fn reference(&self) -> &'a Picture {
+        self.reference
+    }
+
+    fn counts(&self, index: usize) -> bool {
+        self.mask.is_none_or(|mask| mask[index])
+    }
+
+    /// The pixels that count: test and reference.
+    fn pixels(&self) -> impl Iterator<Item = ([f32; 3], [f32; 3])> + '_ {
+        let both = self.test.pixels().iter().zip(self.reference.pixels());
+        both.enumerate().filter(|(index, _)| self.counts(*index)).map(|(_, (test, reference))| (*test, *reference))
+    }
+
+    /// The channels that count: test and reference.
+    fn channels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.pixels().flat_map(|(test, reference)| {
+            std::array::from_fn::<_, 3, _>(|i| (f64::from(test[i]), f64::from(reference[i])))
+        })
+    }
+
+    /// How many pixels count.
+    #[must_use]
+    pub fn counted(&self) -> usize {
+        self.mask.map_or(self.test.pixels().len(), |mask| mask.iter().filter(|counts| **counts).count())
+    }
+
+    /// Mean luminance of test and reference, in the unit of the channels.
+    #[must_use]
+    pub fn means(&self) -> Option<[f64; 2]> {
+        let both = self.pixels().map(|(test, reference)| (luminance(test), luminance(reference)));
+        mean_of(both).map(|(test, reference)| [test, reference])
+    }
+
+    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is kept.
+    #[must_use]
+    pub fn bias(&self) -> Option<f64> {
+        let [test, reference] = self.means()?;
+        quotient(test, reference).map(|ratio| ratio - 1.0)
+    }
+
+    /// Mean square error over pixels and channels, in the square of the channels' unit.
+    #[must_use]
+    pub fn mse(&self) -> Option<f64> {
+        mean_of(self.channels().map(|(test, reference)| ((test - reference).powi(2), 0.0))).map(|(mse, _)| mse)
+    }
+
+    /// Root mean square error over pixels and channels, in the channels' unit.
+    #[must_use]
+    pub fn rmse(&self) -> Option<f64> {
+        self.mse().map(f64::sqrt)
+    }
+
+    /// `rmse` over the mean of the reference's channels.
+    #[must_use]
+    pub fn relative_rmse(&self) -> Option<f64> {
+        quotient(self.rmse()?, self.channel_mean()?)
+    }
+
+    fn channel_mean(&self) -> Option<f64> {
+        mean_of(self.channels().map(|(_, reference)| (reference, 0.0))).map(|(mean, _)| mean)
+    }
+
+    /// Mean over pixels and channels of `(test - reference)^2 / (reference^2 + epsilon)`, with an epsilon of
+    /// `RELATIVE_MSE_EPSILON` squares of the reference's mean, so that the unit does not matter.
+    #[must_use]
+    pub fn relative_mse(&self) -> Option<f64> {
+        let mean = self.channel_mean()?;
+        let epsilon = RELATIVE_MSE_EPSILON * mean * mean;
+        if mean <= 0.0 || epsilon <= 0.0 {
+            return None;
+        }
+        let terms =
+            self.channels().map(|(test, reference)| ((test - reference).powi(2) / (reference.powi(2) + epsilon), 0.0));
+        mean_of(terms).map(|(mean, _)| mean)
+    }
+
+    /// Peak signal to noise ratio (dB), `10 log10(peak^2 / mse)`; infinite where nothing differs. A scene's light is
+    /// compared as it is, with `peak` in its unit; a display's as sRGB codes, with a peak of 1 whatever `peak` is.
+    #[must_use]
+    pub fn psnr(&self, peak: f64) -> Option<f64> {
+        let (mse, peak) = match self.test.encoding() {
+            Encoding::Scene => (self.mse()?, peak),
+            Encoding::Display => {
+                let codes = self
+                    .channels()
+                    .map(|(test, reference)| ((color::srgb_oetf(test) - color::srgb_oetf(reference)).powi(2), 0.0));
+                (mean_of(codes)?.0, 1.0)
+            }
+        };
+        let finite = peak > 0.0 && peak.is_finite();
+        finite.then(|| if mse > 0.0 { 10.0 * (peak * peak / mse).log10() } else { f64::INFINITY })
+    }
+
+    /// Symmetric mean absolute error: mean over pixels and channels of `2 |test - reference| / (|test| + |reference|)`,
+    /// 0 to 2; where both are black it is 0.
+    #[must_use]
+    pub fn smape(&self) -> Option<f64> {
+        let terms = self.channels().map(|(test, reference)| {
+            (quotient(2.0 * (test - reference).abs(), test.abs() + reference.abs()).unwrap_or(0.0), 0.0)
+        });
+        mean_of(terms).map(|(mean, _)| mean)
+    }
+
+    /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances below `STOPS_FLOOR` of the
+    /// reference's mean count as this floor, so that two blacks are alike and noise in the dark is not infinite.
+    #[must_use]
+    pub fn stops(&self) -> Option<Stops> {
+        let [_, mean] = self.means()?;
+        let floor = mean * STOPS_FLOOR;
+        if !(floor > 0.0 && floor.is_finite()) {
+            return None;
+        }
+        let both = self.test.pixels().iter().zip(self.reference.pixels());
+        let map: Vec<f32> = both
+            .map(|(test, reference)| (luminance(*test).max(floor) / luminance(*reference).max(floor)).log2() as f32)
+            .collect();
+        let mean = self.mean(&map)?;
+        Some(Stops { floor, mean, map })
+    }
+
+    /// Relative bias block by block, `BLOCK` pixels a side.
+    #[must_use]
+    pub fn blocks(&self) -> Option<Blocks> {
+        let [_, mean] = self.means()?;
+        let floor = mean * BLOCK_FLOOR;
+        if !(floor > 0.0 && floor.is_finite()) {
+            return None;
+        }
+        let (width, height) = (self.test.width(), self.test.height());
+        let (across, down) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
+        let mut sums = vec![(0.0f64, 0.0f64, 0usize); across * down];
+        for (index, (test, reference)) in self.test.pixels().iter().zip(self.reference.pixels()).enumerate() {
+            if self.counts(index) {
+                let sum = &mut sums[index / width / BLOCK * across + index % width / BLOCK];
+                *sum = (sum.0 + luminance(*test), sum.1 + luminance(*reference), sum.2 + 1);
+            }
+        }
+        let bias: Vec<Option<f32>> = sums
+            .iter()
+            .map(|&(test, reference, count)| {
+                let count = (count > 0).then_some(count as f64)?;
+                Some(((test - reference) / count / (reference / count).max(floor)) as f32)
+            })
+            .collect();
+        let counted: Vec<(usize, f64)> =
+            bias.iter().enumerate().filter_map(|(index, bias)| bias.map(|bias| (index, f64::from(bias)))).collect();
+        let (square, _) = mean_of(counted.iter().map(|(_, bias)| (bias * bias, 0.0)))?;
+        let worst = counted.iter().fold(
+            (0, 0.0f64),
+            |worst, &(index, bias)| {
+                if bias.abs() > worst.1.abs() { (index, bias) } else { worst }
+            },
+        );
+        Some(Blocks {
+            across,
+            down,
+            rms: square.sqrt(),
+            worst: worst.1,
+            worst_at: [worst.0 % across * BLOCK, worst.0 / across * BLOCK],
+            bias,
+        })
+    }
+
+    /// Mean of a map of this pair's size over the pixels that count.
+    #[must_use]
+    pub fn mean(&self, map: &[f32]) -> Option<f64> {
+        mean_of(self.counted_values(map).map(|value| (f64::from(value), 0.0))).map(|(mean, _)| mean)
+    }
+
+    /// Percentiles (0 to 100) of a map of this pair's size over the pixels that count, linear between ranks.
+    #[must_use]
+    pub fn percentiles<const N: usize>(&self, map: &[f32], percents: [f64; N]) -> Option<[f64; N]> {
+        let mut values: Vec<f32> = self.counted_values(map).collect();
+        values.sort_unstable_by(f32::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        Some(percents.map(|percent| {
+            let place = (percent / 100.0).clamp(0.0, 1.0) * last as f64;
+            let (low, high) = (place.floor() as usize, place.ceil() as usize);
+            let (a, b) = (f64::from(values[low]), f64::from(values[high]));
+            a + (b - a) * (place - low as f64)
+        }))
+    }
+
+    fn counted_values<'b>(&'b self, map: &'b [f32]) -> impl Iterator<Item = f32> + 'b {
+        let counts = |index: usize| self.mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
+        map.iter().enumerate().filter(move |(index, _)| counts(*index)).map(|(_, value)| *value)
+    }
+}
+
+/// Signed differences in stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stops {
+    /// Luminances below this counted as this, in the unit of the channels.
+    pub floor: f64,
+    /// The mean over the pixels that count: the mean of logarithms, not the logarithm of means.
+    pub mean: f64,
+    /// One a pixel, also where it does not count.
+    pub map: Vec<f32>,
+}
+
+/// Relative bias block by block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blocks {
+    /// Blocks across.
+    pub across: usize,
+    /// Blocks down.
+    pub down: usize,
+    /// Root of the mean of the squares.
+    pub rms: f64,
+    /// The one farthest from 0, with its sign.
+    pub worst: f64,
+    /// Its upper left pixel.
+    pub worst_at: [usize; 2],
+    /// Each block's `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance, with a floor of
+    /// `BLOCK_FLOOR` of the whole reference's mean; none where no pixel counts.
+    pub bias: Vec<Option<f32>>,
+}
+
+/// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each side, luminance
+/// differs by more than `most` of the greatest there (0.1: 10 percent). For masks that leave out edges and shadow edges.
+#[must_use]
+pub fn smooth(picture: &Picture, radius: usize, most: f64) -> Vec<bool> {
+    let (width, height) = (picture.width(), picture.height());
+    let luminance = picture.luminance();
+    // Least and greatest along rows, then across them.
+    let extremes = |least: &[f32], greatest: &[f32], across: bool| -> (Vec<f32>, Vec<f32>) {
+        (0..luminance.len())
+            .map(|index| {
+                let (x, y) = (index % width, index / width);
+                let (at, end) = if across { (x, width) } else { (y, height) };
+                let range = at.saturating_sub(radius)..(at + radius + 1).min(end);
+                range.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), i| {
+                    let neighbour = if across { y * width + i } else { i * width + x };
+                    (low.min(least[neighbour]), high.max(greatest[neighbour]))
+                })
+            })
+            .unzip()
+    };
+    let (least, greatest) = extremes(&luminance, &luminance, true);
+    let (least, greatest) = extremes(&least, &greatest, false);
+    least.iter().zip(&greatest).map(|(low, high)| f64::from(high - low) <= most * f64::from(*high)).collect()
+}
+
+fn luminance(pixel: [f32; 3]) -> f64 {
+    color::luminance(glam::Vec3::from_array(pixel).as_dvec3())
+}
+
+/// Means of both parts; none of nothing.
+fn mean_of(values: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let (mut a, mut b, mut count) = (0.0, 0.0, 0usize);
+    for (x, y) in values {
+        a += x;
+        b += y;
+        count += 1;
+    }
+    (count > 0).then(|| (a / count as f64, b / count as f64))
+}
+
+/// `a / b` if b is above 0 and the result finite.
+fn quotient(a: f64, b: f64) -> Option<f64> {
+    let ratio = a / b;
+    (b > 0.0 && ratio.is_finite()).then_some(ratio)
+}

@@ -1,0 +1,427 @@
+//! A report as one HTML file that needs nothing else: no network, no library, no other file.
+//!
+//! Pictures travel with their numbers, not as eight bits: a scene's light as half floats with a common power of two
+//! (29 stops below the brightest pixel with 11 bits each), a display's light as its codes. Planes of bytes, predicted
+//! from the left neighbour and from green, are deflated and written in base64. The script (`report.js`) draws them.
+//!
+//! Whatever text comes in is escaped. `FILE.html#SECTION&mode=flicker&a=0&b=1&ev=8&zoom=4&x=10&y=20&theme=dark` opens a
+//! section (its title in small letters, `-` for all but letters and digits) with a view.
+
+use std::{fmt::Write as _, io::Write as _};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use flate2::{Compression, write::ZlibEncoder};
+use half::f16;
+use serde_json::json;
+
+use super::{
+    false_color::{MAGMA, SIGNED},
+    picture::{Encoding, Picture},
+    summary::metered,
+};
+use crate::photometry::color;
+
+/// A report: a title, a line below it, and sections.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    title: String,
+    text: String,
+    sections: Vec<Section>,
+}
+
+/// A part of a report; all that is empty is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// The heading; links name it.
+    pub title: String,
+    /// Text below it; lines stay lines.
+    pub text: String,
+    /// Numbers.
+    pub tables: Vec<Table>,
+    /// Pictures.
+    pub pictures: Vec<PictureSet>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// A line above it.
+    pub caption: String,
+    /// Heads of columns.
+    pub columns: Vec<String>,
+    /// Rows of cells; a row with a failed mark is highlighted.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    text: String,
+    mark: Option<bool>,
+    link: Option<String>,
+    number: bool,
+}
+
+impl Cell {
+    /// Text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A number, already written with its unit; set to the right.
+    #[must_use]
+    pub fn number(text: impl Into<String>) -> Self {
+        Self { text: text.into(), number: true, ..Self::default() }
+    }
+
+    /// Whether a bound holds, in words and colour; the text stands beside the mark.
+    #[must_use]
+    pub fn mark(holds: bool, text: impl Into<String>) -> Self {
+        Self { text: text.into(), mark: Some(holds), ..Self::default() }
+    }
+
+    /// Text that leads to the section of that title; plain text if there is none.
+    #[must_use]
+    pub fn link(text: impl Into<String>, section: impl Into<String>) -> Self {
+        Self { text: text.into(), link: Some(section.into()), ..Self::default() }
+    }
+}
+
+/// Pictures of one size to look at together.
+#[derive(Clone, Debug, Default)]
+pub struct PictureSet {
+    /// A line above them.
+    pub title: String,
+    /// The pictures; those of another size than the first are named but not shown.
+    pub pictures: Vec<Shown>,
+    /// Errors between two of them, computed before.
+    pub maps: Vec<ErrorMap>,
+    /// Which picture is shown as A at first, and which as B: the test and the reference.
+    pub first: [usize; 2],
+    /// The exposure (EV100) that scenes are shown with at first; none is metered from B by the mean of logarithms.
+    pub ev100: Option<f64>,
+    /// The unit of a scene's numbers, such as `nits`.
+    pub unit: String,
+}
+
+/// A picture with a name.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// What people call it.
+    pub name: String,
+    /// The picture.
+    pub picture: Picture,
+}
+
+/// Errors of 0 to 1 between two pictures of a set, such as FLIP.
+#[derive(Clone, Debug)]
+pub struct ErrorMap {
+    /// What it is; a button of this name shows it.
+    pub name: String,
+    /// The number of the test in its set.
+    pub test: usize,
+    /// The number of the reference in its set.
+    pub reference: usize,
+    /// One error a pixel.
+    pub values: Vec<f32>,
+}
+
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+/// Nothing may be loaded from anywhere; the file's own style and script are all there is.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+impl Report {
+    /// An empty report.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Text below the title.
+    pub fn text(&mut self, text: impl Into<String>) -> &mut Self {
+        self.text = text.into();
+        self
+    }
+
+    /// Adds a section below those there are.
+    pub fn section(&mut self, section: Section) -> &mut Self {
+        self.sections.push(section);
+        self
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        let ids = self.ids();
+        let mut body = String::new();
+        let mut data = String::new();
+        let mut sets = Vec::new();
+        for (section, id) in self.sections.iter().zip(&ids) {
+            let _ = write!(body, "<section id=\"{id}\">\n<h2>{}</h2>\n", escaped(&section.title));
+            paragraph(&mut body, &section.text);
+            for table in &section.tables {
+                self.table(&mut body, table, &ids);
+            }
+            for set in &section.pictures {
+                figure(&mut body, &mut data, &mut sets, set);
+            }
+            body.push_str("</section>\n");
+        }
+        let title = escaped(&self.title);
+        let mut head = String::new();
+        paragraph(&mut head, &self.text);
+        let mut contents = String::new();
+        if self.sections.len() > 3 {
+            contents.push_str("<nav aria-label=\"Contents\"><ul>\n");
+            for (section, id) in self.sections.iter().zip(&ids) {
+                let _ = writeln!(contents, "<li><a href=\"#{id}\">{}</a></li>", escaped(&section.title));
+            }
+            contents.push_str("</ul></nav>\n");
+        }
+        // In JSON a less-than sign may be written so: nothing in it can end the element.
+        let sets = json!({ "sets": sets, "colors": { "magma": MAGMA, "signed": SIGNED } });
+        let sets = sets.to_string().replace('<', "\\u003c");
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"generator\" content=\"sunny16 {}\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+             <body>\n<main>\n<header><h1>{title}</h1><button type=\"button\" id=\"theme\">Light or dark</button></header>\n\
+             {head}<noscript><p>The tables can be read without scripts; the pictures cannot be shown.</p></noscript>\n\
+             {contents}{body}</main>\n<script type=\"application/json\" id=\"sets\">{sets}</script>\n{data}\
+             <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    /// A name for each section that a link can have: from its title, and a number where two are alike.
+    fn ids(&self) -> Vec<String> {
+        let mut ids: Vec<String> = Vec::new();
+        for section in &self.sections {
+            let plain: String = section
+                .title
+                .chars()
+                .take(80)
+                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+                .collect();
+            // A prefix keeps clear of the file's own names.
+            let plain = match plain.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-") {
+                name if name.is_empty() || matches!(name.as_str(), "sets" | "theme") || is_data(&name) => {
+                    format!("section-{name}")
+                }
+                name => name,
+            };
+            let mut id = plain.clone();
+            let mut number = 2;
+            while ids.contains(&id) {
+                id = format!("{plain}-{number}");
+                number += 1;
+            }
+            ids.push(id);
+        }
+        ids
+    }
+
+    fn table(&self, body: &mut String, table: &Table, ids: &[String]) {
+        body.push_str("<div class=\"table\"><table>\n");
+        if !table.caption.is_empty() {
+            let _ = writeln!(body, "<caption>{}</caption>", escaped(&table.caption));
+        }
+        if !table.columns.is_empty() {
+            body.push_str("<thead><tr>");
+            for column in &table.columns {
+                let _ = write!(body, "<th scope=\"col\">{}</th>", escaped(column));
+            }
+            body.push_str("</tr></thead>\n");
+        }
+        body.push_str("<tbody>\n");
+        for row in &table.rows {
+            let failed = row.iter().any(|cell| cell.mark == Some(false));
+            body.push_str(if failed { "<tr class=\"fail\">" } else { "<tr>" });
+            for cell in row {
+                let text = escaped(&cell.text);
+                let inside = match (cell.mark, &cell.link) {
+                    (Some(true), _) => format!("<span class=\"good\">✓ {text}</span>"),
+                    (Some(false), _) => format!("<span class=\"bad\">✗ {text}</span>"),
+                    (None, Some(title)) => {
+                        match self.sections.iter().zip(ids).find(|(section, _)| section.title == *title) {
+                            Some((_, id)) => format!("<a href=\"#{id}\">{text}</a>"),
+                            None => text,
+                        }
+                    }
+                    (None, None) => text,
+                };
+                let class = if cell.number { " class=\"number\"" } else { "" };
+                let _ = write!(body, "<td{class}>{inside}</td>");
+            }
+            body.push_str("</tr>\n");
+        }
+        body.push_str("</tbody></table></div>\n");
+    }
+}
+
+fn paragraph(body: &mut String, text: &str) {
+    if !text.is_empty() {
+        let _ = writeln!(body, "<p>{}</p>", escaped(text));
+    }
+}
+
+/// Whether it is the name of an element that holds a picture: `d` and a number.
+fn is_data(name: &str) -> bool {
+    name.strip_prefix('d').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// Text for HTML, within elements and attributes. Control characters but line ends become question marks.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A set of pictures: a place for the script, a description and the data.
+fn figure(body: &mut String, data: &mut String, sets: &mut Vec<serde_json::Value>, set: &PictureSet) {
+    let Some(first) = set.pictures.first() else { return };
+    let size = [first.picture.width(), first.picture.height()];
+    let fits = |picture: &Picture| [picture.width(), picture.height()] == size;
+    let shown: Vec<usize> =
+        set.pictures.iter().enumerate().filter(|(_, shown)| fits(&shown.picture)).map(|(index, _)| index).collect();
+    let place = |index: usize| shown.iter().position(|shown| *shown == index);
+    let mut store = |bytes: &[u8]| {
+        let id = format!("d{}", data.matches("<script").count());
+        let _ = writeln!(data, "<script type=\"text/plain\" id=\"{id}\">{}</script>", packed(bytes));
+        id
+    };
+    let pictures: Vec<serde_json::Value> = shown
+        .iter()
+        .map(|index| {
+            let Shown { name, picture } = &set.pictures[*index];
+            let stored = Stored::of(picture);
+            json!({ "name": name, "kind": stored.kind, "scale": stored.scale, "data": store(&stored.bytes) })
+        })
+        .collect();
+    let maps: Vec<serde_json::Value> = set
+        .maps
+        .iter()
+        .filter(|map| map.values.len() == size[0] * size[1])
+        .filter_map(|map| {
+            let (test, reference) = (place(map.test)?, place(map.reference)?);
+            let codes: Vec<u16> =
+                map.values.iter().map(|value| (value.clamp(0.0, 1.0) * 255.0).round() as u16).collect();
+            let bytes = plane(&codes, size[0], false);
+            Some(json!({ "name": map.name, "test": test, "reference": reference, "data": store(&bytes) }))
+        })
+        .collect();
+    let [test, reference] = set.first.map(|index| place(index).unwrap_or(0));
+    let ev100 = set
+        .ev100
+        .filter(|ev| ev.is_finite())
+        .unwrap_or_else(|| metered(&set.pictures[shown[reference]].picture).ev100().get());
+    let number = sets.len();
+    sets.push(json!({
+        "width": size[0], "height": size[1], "pictures": pictures, "maps": maps, "test": test, "reference": reference,
+        "ev100": (ev100 * 10.0).round() / 10.0, "unit": set.unit,
+    }));
+    let _ = writeln!(body, "<figure data-set=\"{number}\">");
+    if !set.title.is_empty() {
+        let _ = writeln!(body, "<figcaption>{}</figcaption>", escaped(&set.title));
+    }
+    for left_out in set.pictures.iter().filter(|shown| !fits(&shown.picture)) {
+        let (width, height) = (left_out.picture.width(), left_out.picture.height());
+        let _ = writeln!(
+            body,
+            "<p class=\"soft\">{} has {width}x{height} pixels and is not shown beside {}x{}.</p>",
+            escaped(&left_out.name),
+            size[0],
+            size[1]
+        );
+    }
+    body.push_str("</figure>\n");
+}
+
+/// A picture as bytes.
+struct Stored {
+    /// `half`, `code8` or `code16`.
+    kind: &'static str,
+    /// What a half float is multiplied by.
+    scale: f64,
+    bytes: Vec<u8>,
+}
+
+impl Stored {
+    fn of(picture: &Picture) -> Self {
+        let width = picture.width();
+        if picture.encoding() == Encoding::Scene {
+            let most = picture.pixels().iter().flatten().map(|channel| channel.abs()).fold(0.0, f32::max);
+            // The brightest comes out at 2^14 to 2^15, within half a float's 65504.
+            let exponent = if most > 0.0 { f64::from(most).log2().floor() as i32 - 14 } else { 0 };
+            let scale = f64::from(exponent).exp2();
+            let codes = |channel: usize| -> Vec<u16> {
+                picture
+                    .pixels()
+                    .iter()
+                    .map(|pixel| f16::from_f64(f64::from(pixel[channel]) / scale).to_bits())
+                    .collect()
+            };
+            return Self { kind: "half", scale, bytes: planes([codes(0), codes(1), codes(2)], width, true) };
+        }
+        let code = |linear: f32, most: f64| (color::srgb_oetf(f64::from(linear.clamp(0.0, 1.0))) * most).round() as u16;
+        // Eight bits if each pixel is exactly one of 256 codes.
+        let exact = |linear: f32| {
+            let nearest = color::srgb_eotf(f64::from(code(linear, 255.0)) / 255.0) as f32;
+            nearest.to_bits() == linear.to_bits()
+        };
+        let narrow = picture.pixels().iter().flatten().all(|linear| exact(*linear));
+        let most = if narrow { 255.0 } else { 65535.0 };
+        let codes =
+            |channel: usize| -> Vec<u16> { picture.pixels().iter().map(|pixel| code(pixel[channel], most)).collect() };
+        let kind = if narrow { "code8" } else { "code16" };
+        Self { kind, scale: 1.0, bytes: planes([codes(0), codes(1), codes(2)], width, !narrow) }
+    }
+}
+
+/// Green, and red and blue as differences to it: where colours are alike they are nearly 0.
+fn planes([red, green, blue]: [Vec<u16>; 3], width: usize, wide: bool) -> Vec<u8> {
+    let less = |plane: &[u16]| -> Vec<u16> {
+        plane.iter().zip(&green).map(|(value, green)| value.wrapping_sub(*green)).collect()
+    };
+    let (red, blue) = (less(&red), less(&blue));
+    [&green, &red, &blue].into_iter().flat_map(|codes| plane(codes, width, wide)).collect()
+}
+
+/// Differences to the left neighbour, at a row's beginning to the one above; all high bytes, then all low ones.
+fn plane(codes: &[u16], width: usize, wide: bool) -> Vec<u8> {
+    let difference = |index: usize| {
+        let before = match (index % width, index) {
+            (_, 0) => 0,
+            (0, _) => codes[index - width],
+            _ => codes[index - 1],
+        };
+        codes[index].wrapping_sub(before)
+    };
+    let low = (0..codes.len()).map(|index| difference(index).to_be_bytes()[1]);
+    if !wide {
+        return low.collect();
+    }
+    (0..codes.len()).map(|index| difference(index).to_be_bytes()[0]).chain(low).collect()
+}
+
+/// Deflated and in base64. Writing to memory does not fail; were it to, the picture would be empty, and said to be.
+fn packed(bytes: &[u8]) -> String {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    STANDARD.encode(deflated)
+}

@@ -1,0 +1,6 @@
+//! Metrics against closed forms and against other people's programs; hostile files.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod flip;
+mod metrics;
+mod picture;

@@ -1,0 +1,247 @@
+//! A case's pictures against what the case expects: rows of a table, each with its figure, its limit and its verdict.
+
+use std::collections::BTreeMap;
+
+use super::{
+    case::{ALL, Bound, Case, Expect, Metric},
+    flip,
+    metrics::{self, Pair},
+    picture::Picture,
+};
+use crate::photometry::color::luminance;
+
+/// FLIP's viewing distance, as its authors have it: 0.7 m before a display 0.7 m wide with 3840 pixels.
+const PIXELS_PER_DEGREE: f32 = 67.0;
+
+/// A picture of a case, with what is known of its noise.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    /// Scene-linear, in nits.
+    pub picture: Picture,
+    /// Variance of each pixel's luminance (nits squared); none for pictures without noise or with unknown noise.
+    pub variance: Option<Vec<f64>>,
+}
+
+/// The pictures of a case by their makers' names.
+pub type Shots = BTreeMap<String, Shot>;
+
+/// What a figure may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// At most this.
+    AtMost(f64),
+    /// At least this.
+    AtLeast(f64),
+}
+
+impl Limit {
+    /// Whether a figure keeps it. What is no number keeps none.
+    #[must_use]
+    pub fn keeps(self, figure: f64) -> bool {
+        match self {
+            Self::AtMost(limit) => figure <= limit,
+            Self::AtLeast(limit) => figure >= limit,
+        }
+    }
+}
+
+/// Pixels whose neighbours differ by more than this share of the brightest lie at an edge.
+const EDGE: f64 = 0.1;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Whose picture.
+    pub test: String,
+    /// Beside what: a picture, or `closed form`.
+    pub against: String,
+    /// What was measured.
+    pub metric: &'static str,
+    /// Where.
+    pub region: String,
+    /// What came out; of shares with their sign, where there is one.
+    pub figure: f64,
+    /// One standard deviation of the figure by the noise of the picture; none where it is not known.
+    pub noise: Option<f64>,
+    /// What is good.
+    pub limit: Limit,
+    /// A share, to be read in percent.
+    pub share: bool,
+    /// The case's remark.
+    pub why: String,
+}
+
+impl Row {
+    /// Whether the figure is good.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match self.limit {
+            Limit::AtMost(_) => self.limit.keeps(self.figure.abs()),
+            Limit::AtLeast(_) => self.limit.keeps(self.figure),
+        }
+    }
+
+    /// How much of what the limit allows the figure uses: above 1 it is broken.
+    #[must_use]
+    pub fn strain(&self) -> f64 {
+        let strain = match self.limit {
+            Limit::AtMost(limit) => self.figure.abs() / limit,
+            Limit::AtLeast(limit) => limit / self.figure,
+        };
+        if strain.is_nan() { f64::INFINITY } else { strain }
+    }
+
+    /// The figure as people read it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let noise = self.noise.map_or_else(String::new, |noise| format!(" ± {}", self.number(noise)));
+        let signed = if self.share && self.figure > 0.0 { "+" } else { "" };
+        format!("{signed}{}{noise}", self.number(self.figure))
+    }
+
+    /// The limit as people read it.
+    #[must_use]
+    pub fn shown_limit(&self) -> String {
+        match self.limit {
+            Limit::AtMost(limit) => format!("≤ {}", self.number(limit)),
+            Limit::AtLeast(limit) => format!("≥ {}", self.number(limit)),
+        }
+    }
+
+    fn number(&self, value: f64) -> String {
+        if self.share { format!("{:.3} %", value * 100.0) } else { format!("{value:.4}") }
+    }
+}
+
+/// Means over the pixels of a mask, by channel.
+fn mean(picture: &Picture, mask: Option<&[bool]>) -> [f64; 3] {
+    let (mut sum, mut count) = ([0.0; 3], 0.0f64);
+    for (index, pixel) in picture.pixels().iter().enumerate() {
+        if mask.is_some_and(|mask| !mask.get(index).copied().unwrap_or(false)) {
+            continue;
+        }
+        for (sum, value) in sum.iter_mut().zip(pixel) {
+            *sum += f64::from(*value);
+        }
+        count += 1.0;
+    }
+    sum.map(|sum| sum / count.max(1.0))
+}
+
+fn luminance_of(rgb: [f64; 3]) -> f64 {
+    luminance(rgb.into())
+}
+
+/// Standard deviation of the mean luminance over a mask, as a share of that mean.
+fn noise_of_mean(shot: &Shot, mask: Option<&[bool]>) -> Option<f64> {
+    let variance = shot.variance.as_ref()?;
+    let inside = |index: usize| mask.is_none_or(|mask| mask.get(index).copied().unwrap_or(false));
+    let count = (0..variance.len()).filter(|index| inside(*index)).count().max(1) as f64;
+    let sum: f64 = variance.iter().enumerate().filter(|(index, _)| inside(*index)).map(|(_, v)| v).sum();
+    let level = luminance_of(mean(&shot.picture, mask));
+    (level > 0.0).then(|| sum.sqrt() / count / level)
+}
+
+/// A mean over a region beside its closed form.
+///
+/// # Errors
+/// The expression has no value (which `Case::read` has made sure of).
+pub fn expected(case: &Case, expect: &Expect, shot: &Shot) -> Result<Row, String> {
+    let wanted = expect.wanted(&case.values()?)?;
+    let mask = case.mask(&expect.region);
+    let rgb = mean(&shot.picture, mask.as_deref());
+    let got: Vec<f64> = if wanted.len() == 1 { vec![luminance_of(rgb)] } else { rgb.to_vec() };
+    let scale = wanted.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted) / scale).fold(0.0f64, |worst, error| {
+        // What is no number is the worst.
+        if error.abs() > worst.abs() || error.is_nan() { error } else { worst }
+    });
+    let changed = if expect.set.is_empty() { String::new() } else { format!(" ({})", expect.set.join(", ")) };
+    Ok(Row {
+        test: expect.test.clone(),
+        against: "closed form".into(),
+        metric: if wanted.len() == 1 { "luminance" } else { "rgb" },
+        region: format!("{}{changed}", expect.region),
+        figure: worst,
+        noise: noise_of_mean(shot, mask.as_deref()),
+        limit: Limit::AtMost(expect.within),
+        share: true,
+        why: expect.why.clone(),
+    })
+}
+
+/// A bound's rows: one, or one a region. `exposure` is the camera's multiplier (1/nits), for figures of what is seen.
+///
+/// # Errors
+/// A picture is missing, or the two are not of one size: one line.
+pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Result<Vec<Row>, String> {
+    let shot = |name: &str| shots.get(name).ok_or_else(|| format!("there is no picture '{name}'"));
+    let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
+    let whole = [ALL.to_string()];
+    let regions: &[String] = if bound.regions.is_empty() { &whole } else { &bound.regions };
+    let limit = match (bound.at_most, bound.at_least, bound.times_referees) {
+        (Some(most), ..) => Limit::AtMost(most),
+        (_, Some(least), _) => Limit::AtLeast(least),
+        (_, _, Some(times)) => {
+            let [first, second, ..] = case.references.as_slice() else {
+                return Err("two references are needed".into());
+            };
+            let (first, second) = (shot(&first.name)?, shot(&second.name)?);
+            Limit::AtMost(times * measure(bound, first, second, None, exposure)?.abs())
+        }
+        _ => return Err("the bound has no limit".into()),
+    };
+    regions
+        .iter()
+        .map(|region| {
+            let mask = case.mask(region);
+            let noise = match (bound.metric, noise_of_mean(test, mask.as_deref())) {
+                (Metric::Mean, Some(noise)) => {
+                    let other = noise_of_mean(against, mask.as_deref()).unwrap_or(0.0);
+                    Some(noise.hypot(other))
+                }
+                _ => None,
+            };
+            Ok(Row {
+                test: bound.test.clone(),
+                against: bound.against.clone(),
+                metric: bound.metric.name(),
+                region: region.clone(),
+                figure: measure(bound, test, against, mask.as_deref(), exposure)?,
+                noise,
+                limit,
+                share: bound.metric.is_share(),
+                why: bound.why.clone(),
+            })
+        })
+        .collect()
+}
+
+fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, exposure: f64) -> Result<f64, String> {
+    let (test, right) = (&test.picture, &against.picture);
+    let mask = match (mask, bound.skip_edges.then(|| metrics::smooth(right, 1, EDGE))) {
+        (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
+        (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),
+    };
+    let names = |error: metrics::CompareError| format!("'{}' beside '{}': {error}", bound.test, bound.against);
+    let mut pair = Pair::new(test, right).map_err(names)?;
+    if let Some(mask) = &mask {
+        pair = pair.masked(mask).map_err(names)?;
+    }
+    let seen = |picture: &Picture| -> Vec<[f32; 3]> {
+        picture.pixels().iter().map(|pixel| pixel.map(|channel| (f64::from(channel) * exposure) as f32)).collect()
+    };
+    let figure = match bound.metric {
+        Metric::Mean => pair.bias(),
+        Metric::Rmse => pair.relative_rmse(),
+        Metric::BlockRms => pair.blocks().map(|blocks| blocks.rms),
+        Metric::BlockWorst => pair.blocks().map(|blocks| blocks.worst),
+        Metric::Flip => pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE)),
+        Metric::FlipHdr => pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0),
+        Metric::Psnr => pair.psnr(1.0 / exposure),
+        Metric::Stops => pair.stops().map(|stops| stops.mean),
+    };
+    figure.ok_or_else(|| {
+        format!("{names} has no {}: '{}' is dark there", bound.metric.name(), bound.against, names = bound.test)
+    })
+}
