@@ -23,7 +23,7 @@ use crate::{
     frame::{Renderer, Settings},
     gpu::Gpu,
     output::{self, Layer},
-    reference::{Film, FilmSettings, Parts, Pinhole, Walk, World},
+    reference::{Film, FilmSettings, LensCamera, Parts, Walk, World},
 };
 
 #[derive(Args, Debug)]
@@ -224,13 +224,17 @@ fn camera(scene: &open::Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliEr
     Ok((exposure, path::white_balance(scene, &nits, scene.size.width as usize)?))
 }
 
+/// The effects of the camera that both our renderers have.
+fn lens(scene: &open::Opened) -> Effects {
+    let Effects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
+    Effects { depth_of_field, motion_blur, vignetting, ..Effects::default() }
+}
+
 fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
     let on_device = renderer.upload_for(&scene.scene, &scene.shadows())?;
     let view = scene.view();
     let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
-    // The effects of the lens and the shutter that the path tracer's camera has too.
-    let Effects { depth_of_field, motion_blur, .. } = scene.effects;
-    let effects = Effects { depth_of_field, motion_blur, ..Effects::default() };
+    let effects = lens(scene);
     let settings = Settings { effects, ..scene.settings(exposed.exposure, vec![]) };
     let picture = renderer.render(&on_device, &view, &settings)?;
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
@@ -240,7 +244,7 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
 fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot, CliError> {
     let [width, height] = case.size;
     let world = World::new(&scene.scene, scene.camera.0.w_axis.truncate());
-    let camera = Pinhole::new(scene.camera.0, scene.camera.1, width, height);
+    let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene));
     let walk = Walk { bounces: case.bounces, ..Walk::default() };
     let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
     film.add(&world, &camera, case.spp, &AtomicBool::new(false));

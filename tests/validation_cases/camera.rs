@@ -32,7 +32,9 @@ pub fn cases() -> Vec<Case> {
         let scale = pixel * z / image;
         let half = (SIDE / 2.0 * scale) as f32;
         let square = Primitive {
-            positions: [[-half, -half], [half, -half], [half, half], [-half, half]].map(|[x, y]| vec3(x, y, 0.0)).to_vec(),
+            positions: [[-half, -half], [half, -half], [half, half], [-half, half]]
+                .map(|[x, y]| vec3(x, y, 0.0))
+                .to_vec(),
             normals: vec![Vec3::Z; 4],
             indices: vec![0, 1, 2, 0, 2, 3],
             ..Primitive::default()
@@ -51,7 +53,8 @@ pub fn cases() -> Vec<Case> {
     let mut case = Case {
         name: "depth_of_field".into(),
         title: "Depth of field: points before and behind the focus".into(),
-        text: "Squares of 1000 nit at 0.7, 0.85, 1, 1.5, 2 and 4 m; 100 mm, f/1.4, focused at 1 m, a round iris.".into(),
+        text: "Squares of 1000 nit at 0.7, 0.85, 1, 1.5, 2 and 4 m; 100 mm, f/1.4, focused at 1 m, a round iris."
+            .into(),
         size: SIZE,
         scene: Some(builder.build().unwrap()),
         look,

@@ -24,7 +24,10 @@ impl Reference {
     }
 
     pub fn cycles(samples: u32, brdf: &str) -> Self {
-        Self { name: "cycles", made: format!("Cycles of bpy 4.5.15, {samples} samples, {brdf} (scripts/cycles_case.py)") }
+        Self {
+            name: "cycles",
+            made: format!("Cycles of bpy 4.5.15, {samples} samples, {brdf} (scripts/cycles_case.py)"),
+        }
     }
 
     pub fn file(&self) -> String {
@@ -128,7 +131,8 @@ impl Case {
 
     /// A bound; `limit` is a line such as `at_most = 0.005`, `more` holds further lines.
     pub fn bound(&mut self, [test, against]: [&str; 2], metric: &str, limit: &str, more: &str, why: &str) {
-        let _ = write!(self.rest, "\n[[bound]]\ntest = {test:?}\nagainst = {against:?}\nmetric = {metric:?}\n{limit}\n");
+        let _ =
+            write!(self.rest, "\n[[bound]]\ntest = {test:?}\nagainst = {against:?}\nmetric = {metric:?}\n{limit}\n");
         let _ = writeln!(self.rest, "{more}why = {why:?}");
     }
 
@@ -148,8 +152,7 @@ pub fn list(names: &[String]) -> String {
 /// All cameras of the scene made parallel, `half` metres from the middle to the sides.
 pub fn make_parallel(scene: &mut Scene, half: [f32; 2]) {
     for camera in &mut scene.cameras {
-        let projection =
-            Projection::Orthographic { half_width: half[0], half_height: half[1], near: 0.01, far: 100.0 };
+        let projection = Projection::Orthographic { half_width: half[0], half_height: half[1], near: 0.01, far: 100.0 };
         *camera = Camera { name: camera.name.clone(), projection };
     }
 }

@@ -54,9 +54,8 @@ impl Surface {
                 let h = dvec3(alpha * h.x, alpha * h.y, h.z.max(1e-12)).normalize();
                 let l = 2.0 * v.dot(h) * h - v;
                 if l.z > 0.0 {
-                    let lambda = |u: DVec3| {
-                        0.5 * ((1.0 + alpha * alpha * (u.x * u.x + u.y * u.y) / (u.z * u.z)).sqrt() - 1.0)
-                    };
+                    let lambda =
+                        |u: DVec3| 0.5 * ((1.0 + alpha * alpha * (u.x * u.x + u.y * u.y) / (u.z * u.z)).sqrt() - 1.0);
                     let g = (1.0 + lambda(v)) / (1.0 + lambda(v) + lambda(l));
                     let w = (1.0 - v.dot(h)).powi(5);
                     let f = (1.0 - self.metallic) * (0.04 + 0.96 * w)

@@ -97,7 +97,13 @@ pub fn cases() -> Vec<Case> {
     [
         ("area", 0.0, false, "light from a panel in the ceiling, rough dielectrics", brdf),
         ("point", 0.0, true, "light from a point, rough dielectrics", brdf),
-        ("metal", 1.0, false, "light from a panel in the ceiling, rough metals, whose BRDF all three renderers share", exact),
+        (
+            "metal",
+            1.0,
+            false,
+            "light from a panel in the ceiling, rough metals, whose BRDF all three renderers share",
+            exact,
+        ),
     ]
     .into_iter()
     .map(|(name, metallic, lamp, what, brdf)| {

@@ -41,27 +41,70 @@ fn kinds() -> Vec<Kind> {
     let area = [0.003, 0.003, 0.005];
     let towards_sun = dvec3(-0.5, 0.8, 0.3).normalize();
     vec![
-        Kind { name: "point", what: "800 lm in all directions", lamp: Lamp::Point(800.0 / (4.0 * PI)), look: "", within: exact,
-            why: "E = I cos / d^2, I = 800 lm / 4 pi, times glTF's BRDF" },
-        Kind { name: "spot", what: "500 cd, half angles of 0.6 and 1.1 rad", lamp: Lamp::Spot(500.0, 0.6, 1.1), look: "", within: exact,
-            why: "KHR_lights_punctual's falloff, squared, over d^2, times glTF's BRDF" },
-        Kind { name: "sun", what: "parallel light of 10,000 lx", lamp: Lamp::Sun(10_000.0, towards_sun), look: "", within: exact,
-            why: "E = 10,000 lx cos, times glTF's BRDF" },
-        Kind { name: "sphere", what: "1000 nit, radius 0.3 m", lamp: Lamp::Sphere(1000.0, 0.3),
-            look: "shape = \"sphere\"\nradius = 0.3\nnits = 1000.0\n", within: area,
-            why: "quadrature over the sphere; its illuminance is that of a point of pi L r^2 candela" },
-        Kind { name: "disk", what: "1000 nit, radius 0.4 m", lamp: Lamp::Disk(1000.0, 0.4),
-            look: "shape = \"disk\"\nradius = 0.4\nnits = 1000.0\n", within: area,
-            why: "quadrature over the disk; below its middle E = pi L r^2 / (r^2 + d^2)" },
-        Kind { name: "rectangle", what: "1000 nit, 1.2 m by 0.4 m", lamp: Lamp::Rectangle(1000.0, 1.2, 0.4),
-            look: "shape = \"rectangle\"\nwidth = 1.2\nheight = 0.4\nnits = 1000.0\n", within: area,
-            why: "quadrature over the rectangle; its illuminance is Lambert's sum over the edges" },
-        Kind { name: "tube", what: "1000 nit, radius 0.05 m, 1.2 m long, round ends", lamp: Lamp::Tube(1000.0, 0.05, 1.2),
-            look: "shape = \"tube\"\nradius = 0.05\nlength = 1.2\nnits = 1000.0\n", within: area,
-            why: "quadrature over barrel and ends" },
-        Kind { name: "ies", what: "a measured distribution with wings at 25 degrees", lamp: Lamp::Measured(5.0, &WINGS),
-            look: "ies = \"wings.ies\"\n", within: [0.002, 0.004, 0.004],
-            why: "LM-63 candela, interpolated linearly in the angle, over d^2, times glTF's BRDF" },
+        Kind {
+            name: "point",
+            what: "800 lm in all directions",
+            lamp: Lamp::Point(800.0 / (4.0 * PI)),
+            look: "",
+            within: exact,
+            why: "E = I cos / d^2, I = 800 lm / 4 pi, times glTF's BRDF",
+        },
+        Kind {
+            name: "spot",
+            what: "500 cd, half angles of 0.6 and 1.1 rad",
+            lamp: Lamp::Spot(500.0, 0.6, 1.1),
+            look: "",
+            within: exact,
+            why: "KHR_lights_punctual's falloff, squared, over d^2, times glTF's BRDF",
+        },
+        Kind {
+            name: "sun",
+            what: "parallel light of 10,000 lx",
+            lamp: Lamp::Sun(10_000.0, towards_sun),
+            look: "",
+            within: exact,
+            why: "E = 10,000 lx cos, times glTF's BRDF",
+        },
+        Kind {
+            name: "sphere",
+            what: "1000 nit, radius 0.3 m",
+            lamp: Lamp::Sphere(1000.0, 0.3),
+            look: "shape = \"sphere\"\nradius = 0.3\nnits = 1000.0\n",
+            within: area,
+            why: "quadrature over the sphere; its illuminance is that of a point of pi L r^2 candela",
+        },
+        Kind {
+            name: "disk",
+            what: "1000 nit, radius 0.4 m",
+            lamp: Lamp::Disk(1000.0, 0.4),
+            look: "shape = \"disk\"\nradius = 0.4\nnits = 1000.0\n",
+            within: area,
+            why: "quadrature over the disk; below its middle E = pi L r^2 / (r^2 + d^2)",
+        },
+        Kind {
+            name: "rectangle",
+            what: "1000 nit, 1.2 m by 0.4 m",
+            lamp: Lamp::Rectangle(1000.0, 1.2, 0.4),
+            look: "shape = \"rectangle\"\nwidth = 1.2\nheight = 0.4\nnits = 1000.0\n",
+            within: area,
+            why: "quadrature over the rectangle; its illuminance is Lambert's sum over the edges",
+        },
+        Kind {
+            name: "tube",
+            what: "1000 nit, radius 0.05 m, 1.2 m long, round ends",
+            lamp: Lamp::Tube(1000.0, 0.05, 1.2),
+            look: "shape = \"tube\"\nradius = 0.05\nlength = 1.2\nnits = 1000.0\n",
+            within: area,
+            why: "quadrature over barrel and ends",
+        },
+        Kind {
+            name: "ies",
+            what: "a measured distribution with wings at 25 degrees",
+            lamp: Lamp::Measured(5.0, &WINGS),
+            look: "ies = \"wings.ies\"\n",
+            within: [0.002, 0.004, 0.004],
+            why: "LM-63 candela, interpolated linearly in the angle, over d^2, times glTF's BRDF",
+        },
     ]
 }
 
@@ -145,8 +188,7 @@ fn one(kind: Kind) -> Case {
             let mut sum = 0.0;
             let step = |edge: u32, i: u32| f64::from(edge) + (f64::from(i) + 0.5) / f64::from(steps);
             let columns = (rect[0]..rect[2]).flat_map(|edge| (0..steps).map(move |i| step(edge, i)));
-            let rows: Vec<f64> =
-                (rect[1]..rect[3]).flat_map(|edge| (0..steps).map(move |i| step(edge, i))).collect();
+            let rows: Vec<f64> = (rect[1]..rect[3]).flat_map(|edge| (0..steps).map(move |i| step(edge, i))).collect();
             for px in columns {
                 for py in &rows {
                     let x = (2.0 * px / f64::from(SIZE[0]) - 1.0) * HALF[0];

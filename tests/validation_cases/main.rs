@@ -19,10 +19,18 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use case::Case;
 
 fn all() -> Vec<Case> {
-    [falloff::cases(), furnace::cases(), grid::cases(), cornell::cases(), pairs::cases(), camera::cases(), room::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        falloff::cases(),
+        furnace::cases(),
+        grid::cases(),
+        cornell::cases(),
+        pairs::cases(),
+        camera::cases(),
+        room::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn folder() -> PathBuf {

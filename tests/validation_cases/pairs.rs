@@ -120,7 +120,8 @@ fn temperatures() -> Case {
     let mut case = Case {
         name: "color_temperatures".into(),
         title: "Colour temperatures of a lamp".into(),
-        text: "A card under parallel light of 1000 lx of 2000 to 10,000 K: the colour is a black body's, the lux stay.".into(),
+        text: "A card under parallel light of 1000 lx of 2000 to 10,000 K: the colour is a black body's, the lux stay."
+            .into(),
         size: [16, 16],
         scene: Some(card("card", 0.5, 1000.0)),
         bounces: 1,
