@@ -17,6 +17,9 @@ macro_rules! println {
 }
 
 mod bench;
+mod bench_bvh;
+mod bench_path;
+mod bench_rays;
 mod doctor;
 mod graph;
 mod ies;
@@ -67,7 +70,7 @@ enum Command {
     Meter(Box<meter::MeterArgs>),
     /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
     Validate(validate::ValidateArgs),
-    /// Measure frames: time of each pass, memory, start-up.
+    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
