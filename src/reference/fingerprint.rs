@@ -38,7 +38,9 @@ impl Print {
             print.add(&image.rgba8);
         }
         if let Some(environment) = &scene.environment {
-            print.say(environment);
+            print.say(&environment.rotation);
+            print.say(&(environment.map.width(), environment.map.height()));
+            print.add(bytemuck::cast_slice(environment.map.texels()));
         }
         print
     }
