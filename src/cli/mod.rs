@@ -17,6 +17,9 @@ macro_rules! println {
 }
 
 mod bench;
+mod bench_bvh;
+mod bench_path;
+mod bench_rays;
 mod compare;
 mod doctor;
 mod graph;
@@ -70,7 +73,7 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
     Validate(validate::ValidateArgs),
-    /// Measure frames: time of each pass, memory, start-up.
+    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),

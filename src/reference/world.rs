@@ -1,5 +1,7 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
+use std::sync::LazyLock;
+
 use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
@@ -374,14 +376,20 @@ impl Interpolated {
     }
 }
 
+/// Linear light of each code of an sRGB texture.
+static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
+
 fn bilinear(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
     let (width, height) = (i64::from(image.width), i64::from(image.height));
+    let table = &*LINEAR_OF_SRGB;
     let texel = |x: i64, y: i64| {
         let x = wrap(x, width, sampler.wrap_u);
         let y = wrap(y, height, sampler.wrap_v);
         let at = ((y * width + x) * 4) as usize;
-        let byte = |i: usize| f64::from(image.rgba8.get(at + i).copied().unwrap_or(255)) / 255.0;
-        let color = |i: usize| if srgb { srgb_eotf(byte(i)) } else { byte(i) };
+        let code = |i: usize| image.rgba8.get(at + i).copied().unwrap_or(255);
+        let byte = |i: usize| f64::from(code(i)) / 255.0;
+        let color = |i: usize| if srgb { table[usize::from(code(i))] } else { byte(i) };
         DVec4::new(color(0), color(1), color(2), byte(3))
     };
     let (x, y) = (f64::from(u) * width as f64, f64::from(v) * height as f64);
