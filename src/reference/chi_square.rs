@@ -27,13 +27,12 @@ impl Numbers {
     }
 }
 
-/// Places on the sphere about an axis: cells of equal height and width in (cos, angle), or of equal width in the square
-/// root of `1 - cos` over a cap where all directions are near the axis.
+/// Places on the sphere or on a cap of it: cells of equal angles from the axis and about it.
 pub(super) struct Cells {
     axis: DVec3,
     across: (DVec3, DVec3),
-    /// Greatest `1 - cos` that has cells.
-    cap: f64,
+    /// Greatest angle (rad) from the axis that has cells.
+    widest: f64,
     rows: usize,
     columns: usize,
 }
@@ -41,27 +40,27 @@ pub(super) struct Cells {
 impl Cells {
     /// Over all directions.
     pub(super) fn sphere() -> Self {
-        Self::cap(DVec3::Z, 2.0)
+        Self::cap(DVec3::Z, PI)
     }
 
-    /// Over directions whose cosine to an axis is at least `1 - cap`.
-    pub(super) fn cap(axis: DVec3, cap: f64) -> Self {
-        Self { axis, across: axis.any_orthonormal_pair(), cap, rows: 16, columns: 20 }
+    /// Over directions up to `widest` (rad) from an axis.
+    pub(super) fn cap(axis: DVec3, widest: f64) -> Self {
+        Self { axis, across: axis.any_orthonormal_pair(), widest, rows: 16, columns: 20 }
     }
 
-    /// A direction by the height 0 to 1 (from the axis on) and the turn 0 to 1.
-    fn direction(&self, height: f64, turn: f64) -> DVec3 {
-        let below = height * self.cap;
-        let (cos, sin) = (1.0 - below, (below * (2.0 - below)).max(0.0).sqrt());
+    /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per unit of both.
+    fn direction(&self, tilt: f64, turn: f64) -> (DVec3, f64) {
+        let (sin, cos) = (tilt * self.widest).sin_cos();
         let (s, c) = (2.0 * PI * turn).sin_cos();
-        self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin
+        (self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin, 2.0 * PI * self.widest * sin)
     }
 
     fn cell(&self, d: DVec3) -> Option<usize> {
-        // 1 - cos without cancellation.
-        let below = (d - self.axis).length_squared() / 2.0;
+        // Also exact for small and for large angles.
+        let tilt = 2.0 * (d - self.axis).length().atan2((d + self.axis).length());
         let turn = d.dot(self.across.1).atan2(d.dot(self.across.0)) / (2.0 * PI);
-        let row = (below / self.cap * self.rows as f64) as usize;
+        let row = (tilt / self.widest * self.rows as f64) as usize;
+        let row = if self.widest < PI { row } else { row.min(self.rows - 1) };
         let column = ((turn.rem_euclid(1.0) * self.columns as f64) as usize).min(self.columns - 1);
         (row < self.rows).then_some(row * self.columns + column)
     }
@@ -70,10 +69,11 @@ impl Cells {
     fn integral(&self, cell: usize, density: &dyn Fn(DVec3) -> f64) -> f64 {
         let (row, column) = ((cell / self.columns) as f64, (cell % self.columns) as f64);
         let (h, w) = (1.0 / self.rows as f64, 1.0 / self.columns as f64);
-        let per_unit = 2.0 * PI * self.cap;
-        let f = |y: f64, x: f64| density(self.direction(y, x)) * per_unit;
-        let whole = gauss(&f, [row * h, column * w], [h, w]);
-        adaptive(&f, [row * h, column * w], [h, w], whole, 1e-6, 9)
+        let f = |y: f64, x: f64| {
+            let (direction, solid_angle) = self.direction(y, x);
+            density(direction) * solid_angle
+        };
+        adaptive(&f, [row * h, column * w], [h, w], f64::INFINITY, 1e-6, 9)
     }
 }
 
@@ -105,7 +105,6 @@ fn adaptive(
     if depth == 0 || (sum - whole).abs() < tolerance {
         return sum;
     }
-    // A peak that all points of a rule miss is still found where its neighbours are refined.
     corners.iter().zip(parts).map(|(&corner, part)| adaptive(f, corner, [h, w], part, tolerance / 2.0, depth - 1)).sum()
 }
 

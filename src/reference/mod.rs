@@ -33,3 +33,7 @@ mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod film_tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_glass;
