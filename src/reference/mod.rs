@@ -24,3 +24,6 @@ mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests_glass;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lights;
