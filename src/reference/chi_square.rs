@@ -35,6 +35,8 @@ pub(super) struct Cells {
     widest: f64,
     rows: usize,
     columns: usize,
+    /// How often cells are halved for their integrals.
+    depth: u32,
 }
 
 impl Cells {
@@ -45,7 +47,12 @@ impl Cells {
 
     /// Over directions up to `widest` (rad) from an axis.
     pub(super) fn cap(axis: DVec3, widest: f64) -> Self {
-        Self { axis, across: axis.any_orthonormal_pair(), widest, rows: 16, columns: 20 }
+        Self { axis, across: axis.any_orthonormal_pair(), widest, rows: 16, columns: 20, depth: 9 }
+    }
+
+    /// For densities with edges, where finer is not much better.
+    pub(super) fn with_edges(self) -> Self {
+        Self { depth: 6, ..self }
     }
 
     /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per unit of both.
@@ -73,7 +80,7 @@ impl Cells {
             let (direction, solid_angle) = self.direction(y, x);
             density(direction) * solid_angle
         };
-        adaptive(&f, [row * h, column * w], [h, w], f64::INFINITY, 1e-6, 9)
+        adaptive(&f, [row * h, column * w], [h, w], f64::INFINITY, 1e-6, self.depth)
     }
 }
 
@@ -169,14 +176,18 @@ pub(super) struct Test<'a> {
 pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let cells = test.cells.rows * test.cells.columns;
     let mut counts = vec![0.0; cells];
-    let mut elsewhere = 0.0;
+    let (mut elsewhere, mut impossible) = (0.0, 0);
     for index in 0..count {
         let mut numbers = Numbers(Sampler::new(SamplerKind::Independent, 11, 5, 7, index));
-        match (test.sample)(&mut numbers).and_then(|d| test.cells.cell(d)) {
+        let sample = (test.sample)(&mut numbers);
+        impossible += u32::from(sample.is_some_and(|d| (test.density)(d) <= 0.0));
+        match sample.and_then(|d| test.cells.cell(d)) {
             Some(cell) => counts[cell] += 1.0,
             None => elsewhere += 1.0,
         }
     }
+    // The very edge of a lamp may be missed by rounding.
+    assert!(impossible <= count / 1000, "{}: {impossible} samples where the density is 0", test.name);
     let all = f64::from(count);
     let expected: Vec<f64> = (0..cells).map(|cell| test.cells.integral(cell, test.density)).collect();
     let integral: f64 = expected.iter().sum();
@@ -190,7 +201,6 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let mut pool = (elsewhere, (1.0 - integral).max(0.0) * all);
     for (counted, share) in counts.iter().zip(&expected) {
         let want = share * all;
-        assert!(want > 0.0 || *counted == 0.0, "{}: {counted} samples where the density is 0", test.name);
         if want < LEAST {
             pool = (pool.0 + counted, pool.1 + want);
         } else {

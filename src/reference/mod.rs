@@ -37,3 +37,6 @@ mod film_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests_glass;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lights;
