@@ -1,11 +1,13 @@
 //! Rays through the wide nodes of both levels, near children first.
 
+use glam::Vec4;
+
 use super::{
     Hit, NONE, Ray, SceneBvh, TopLevel,
     node::ROBUST,
     scene::SLACK,
     trace::Tally,
-    wide::{LEAF, WIDTH, Wide, WideShear, WideSlabs, WideTrees},
+    wide::{LEAF, Wide, WideShear, WideSlabs, WideTrees},
 };
 
 /// Children that wait, with where the ray enters them. Those of both levels: the lower one's lie above. Few rays need
@@ -49,7 +51,7 @@ impl Stack {
 /// Visits what the boxes that the ray meets hold until `leaf` says that it is enough. `leaf` gives the distance beyond
 /// which nothing matters any more.
 #[inline(always)]
-fn walk<T: Tally>(
+fn walk<const ANY: bool, T: Tally>(
     tally: &mut T,
     nodes: &[Wide],
     root: u32,
@@ -70,7 +72,7 @@ fn walk<T: Tally>(
         } else if let Some(node) = nodes.get(next as usize) {
             tally.node();
             let (enter, met) = slabs.enter(node, t_max);
-            nearest = nearest_of(node, &enter.to_array(), met, stack);
+            nearest = nearest_of::<ANY>(node, enter, met, stack);
         }
         next = match nearest {
             Some(child) => child,
@@ -85,48 +87,61 @@ fn walk<T: Tally>(
     }
 }
 
-/// The nearest of the children whose bit is set; the others onto the stack, far ones first.
+/// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where any hit will do, they
+/// come as they lie.
 #[inline(always)]
-fn nearest_of(node: &Wide, enter: &[f32; WIDTH], mut met: u32, stack: &mut Stack) -> Option<u32> {
-    let count = met.count_ones();
-    let mut take = || {
-        let lane = (met.trailing_zeros() & 3) as usize;
-        met &= met.wrapping_sub(1);
+fn nearest_of<const ANY: bool>(node: &Wide, enter: Vec4, met: u32, stack: &mut Stack) -> Option<u32> {
+    if met == 0 {
+        return None;
+    }
+    let enter = enter.to_array();
+    let child = |bits: u32| {
+        let lane = (bits.trailing_zeros() & 3) as usize;
         (enter[lane], node.children[lane])
     };
-    match count {
-        0 => None,
-        1 => Some(take().1),
-        2 => {
-            let (a, b) = (take(), take());
-            let (near, far) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-            stack.push(far);
-            Some(near.1)
-        }
-        count => {
-            let mut sorted = [take(), take(), take(), (f32::INFINITY, NONE)];
-            if count == 4 {
-                sorted[3] = take();
-            }
-            let mut order = |a: usize, b: usize| {
-                if sorted[b].0 < sorted[a].0 {
-                    sorted.swap(a, b);
-                }
-            };
-            // A sorting network of five exchanges.
-            order(0, 1);
-            order(2, 3);
-            order(0, 2);
-            order(1, 3);
-            order(1, 2);
-            if sorted[3].1 != NONE {
-                stack.push(sorted[3]);
-            }
-            stack.push(sorted[2]);
-            stack.push(sorted[1]);
-            Some(sorted[0].1)
-        }
+    let first = child(met);
+    let met = met & (met - 1);
+    if met == 0 {
+        return Some(first.1);
     }
+    let second = child(met);
+    let met = met & (met - 1);
+    if ANY {
+        stack.push(second);
+        if met != 0 {
+            stack.push(child(met));
+            if met & (met - 1) != 0 {
+                stack.push(child(met & (met - 1)));
+            }
+        }
+        return Some(first.1);
+    }
+    let (first, second) = if second.0 < first.0 { (second, first) } else { (first, second) };
+    if met == 0 {
+        stack.push(second);
+        return Some(first.1);
+    }
+    let mut sorted = [first, second, child(met), (f32::INFINITY, NONE)];
+    let met = met & (met - 1);
+    if met != 0 {
+        sorted[3] = child(met);
+    }
+    let mut order = |a: usize, b: usize| {
+        if sorted[b].0 < sorted[a].0 {
+            sorted.swap(a, b);
+        }
+    };
+    // With the first exchange above, a sorting network for four.
+    order(2, 3);
+    order(0, 2);
+    order(1, 3);
+    order(1, 2);
+    if met != 0 {
+        stack.push(sorted[3]);
+    }
+    stack.push(sorted[2]);
+    stack.push(sorted[1]);
+    Some(sorted[0].1)
 }
 
 /// The nearest hit, or any one, of a ray that has an origin and a direction.
@@ -141,7 +156,7 @@ pub fn trace<const ANY: bool, T: Tally>(
     let slabs = WideSlabs::new(ray.origin, ray.direction, ray.t_min);
     let mut stack = Stack::new();
     let reach = SLACK * ray.origin.abs().max_element();
-    walk(tally, &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
+    walk::<ANY, T>(tally, &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
         let (instance, bottom) = (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
         let root = wide.trees.get(bottom as usize)?.root;
         tally.instance();
@@ -150,7 +165,7 @@ pub fn trace<const ANY: bool, T: Tally>(
         let slabs = WideSlabs::new(origin, direction, ray.t_min);
         let shear = WideShear::new(origin, direction);
         let mut t_max = t_max;
-        walk(tally, &wide.nodes, root, &slabs, t_max, stack, |tally, _, number, limit| {
+        walk::<ANY, T>(tally, &wide.nodes, root, &slabs, t_max, stack, |tally, _, number, limit| {
             let packet = wide.packets.get(number as usize)?;
             tally.triangles(packet.count());
             let Some(crossings) = shear.cross(packet, ray.t_min, limit) else { return Some(limit) };

@@ -17,6 +17,10 @@ macro_rules! println {
 }
 
 mod bench;
+mod bench_bvh;
+mod bench_path;
+mod bench_rays;
+mod compare;
 mod doctor;
 mod graph;
 mod ies;
@@ -67,9 +71,11 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
     Meter(Box<meter::MeterArgs>),
+    /// Compare a picture with its reference: FLIP, bias by blocks, stops; a report to flip through; bounds.
+    Compare(Box<compare::CompareArgs>),
     /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
     Validate(validate::ValidateArgs),
-    /// Measure frames: time of each pass, memory, start-up.
+    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
@@ -183,6 +189,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Ies(args) => ies::run(&args),

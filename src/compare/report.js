@@ -366,9 +366,10 @@
       const across = this.screen.clientWidth;
       if (!across) return;
       const ratio = window.devicePixelRatio || 1;
-      // Small pictures are shown larger, up to 512 pixels high; large ones fit into the window.
-      const room = this.mode === "side" ? across / 2 : across;
-      const tall = Math.round(clamp(Math.min(room * height / width, Math.max(height, 512)), 160, Math.max(window.innerHeight * 0.75, 240)));
+      // Small pictures are shown larger, by whole pixels, up to 600 pixels high; large ones fit into the window.
+      const room = this.mode === "side" ? Math.floor(across / 2) - 1 : across;
+      const limit = Math.min(Math.max(height, 600), Math.max(window.innerHeight * 0.8, 240));
+      const tall = Math.round(clamp(height * this.fit({ width: room, height: limit }), 120, limit));
       this.canvas.style.height = tall + "px";
       const size = [Math.round(across * ratio), Math.round(tall * ratio)];
       if (this.canvas.width !== size[0] || this.canvas.height !== size[1]) [this.canvas.width, this.canvas.height] = size;

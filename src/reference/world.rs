@@ -1,8 +1,11 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
 
-use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
+use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, Wall},
@@ -21,6 +24,8 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
+    /// By instance, from its space to the eye's.
+    places: Vec<DAffine3>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
@@ -109,10 +114,22 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
+        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
+        let places = (top.instances.iter())
+            .map(|instance| {
+                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
+                DAffine3 {
+                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
+                    translation: DVec3::new(x.w, y.w, z.w),
+                }
+                .inverse()
+            })
+            .collect();
         let mut world = Self {
             scene,
             bvh,
             top,
+            places,
             default_material: Material::default(),
             media,
             around_eye: Media::default(),
@@ -337,6 +354,9 @@ impl<'a> World<'a> {
         let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
         let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
+        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
+        let position = self.places[hit.instance as usize].transform_point3(inside);
         let sign = if mirrored { -1.0 } else { 1.0 };
         let geometric = to_eye((b - a).cross(c - a)) * sign;
         let front = geometric.dot(direction) < 0.0;
@@ -374,7 +394,7 @@ impl<'a> World<'a> {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
         SurfacePoint {
-            position: (ray.origin.as_dvec3()) + direction * f64::from(hit.t),
+            position,
             geometric: geometric * side,
             normal: normal * side,
             front,
@@ -390,7 +410,7 @@ impl<'a> World<'a> {
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: self.lights.emitter_at(hit.instance, hit.triangle),
-            distance: f64::from(hit.t) * direction.length(),
+            distance: (position - ray.origin.as_dvec3()).length(),
             border: self.border_of(hit),
         }
     }
@@ -464,14 +484,20 @@ impl Interpolated {
     }
 }
 
+/// Linear light of each code of an sRGB texture.
+static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
+
 fn bilinear(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
     let (width, height) = (i64::from(image.width), i64::from(image.height));
+    let table = &*LINEAR_OF_SRGB;
     let texel = |x: i64, y: i64| {
         let x = wrap(x, width, sampler.wrap_u);
         let y = wrap(y, height, sampler.wrap_v);
         let at = ((y * width + x) * 4) as usize;
-        let byte = |i: usize| f64::from(image.rgba8.get(at + i).copied().unwrap_or(255)) / 255.0;
-        let color = |i: usize| if srgb { srgb_eotf(byte(i)) } else { byte(i) };
+        let code = |i: usize| image.rgba8.get(at + i).copied().unwrap_or(255);
+        let byte = |i: usize| f64::from(code(i)) / 255.0;
+        let color = |i: usize| if srgb { table[usize::from(code(i))] } else { byte(i) };
         DVec4::new(color(0), color(1), color(2), byte(3))
     };
     let (x, y) = (f64::from(u) * width as f64, f64::from(v) * height as f64);

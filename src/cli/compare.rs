@@ -1,0 +1,407 @@
+//! `sunny16 compare`: a picture against its reference, as numbers, maps and a report.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::CliError;
+use crate::{
+    camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
+    compare::{
+        Encoding, Picture,
+        false_color::{self, MAGMA, SIGNED},
+        flip::{PIXELS_PER_DEGREE, PIXELS_PER_DEGREE_LIMITS},
+        metrics::{self, Pair},
+        report::{Cell, ErrorMap, PictureSet, Report, Section, Shown, Table},
+        summary::{self, Maps, Settings, Spread, Summary},
+    },
+    output,
+    photometry::Ev100,
+};
+
+const HELP: &str = "\
+What the numbers mean:
+  mean            mean luminance of each picture: nits for EXR and HDR, parts of white for PNG and JPEG
+  bias            mean(test) / mean(reference) - 1 of luminance: energy that is missing (-) or too much (+)
+  blocks          the same for each block of 8x8 pixels: root mean square over blocks, and the worst with its place
+  rmse            root of the mean square error over red, green and blue, also over the reference's mean
+  relMSE          mean of (test - reference)^2 / (reference^2 + 0.01 mean^2): errors in the dark count as much
+  SMAPE           mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
+  PSNR            10 log10(peak^2 / mean square error) in dB; the peak is stated; of PNG and JPEG over their codes
+  stops           log2(test / reference) of luminance by pixel: below 0 the test is darker
+  FLIP            difference seen when flipping between the two, 0 to 1 (Andersson et al. 2020), of the pictures as shown
+  HDR-FLIP        the largest FLIP over the exposures at which the reference can be looked at (2021); EXR and HDR only
+The mean alone passes pictures that are wrong everywhere: bound the blocks or FLIP as well (docs/compare.md).
+
+Bounds may be written with a percent sign: --max-bias 0.5% is 0.005. A broken bound makes the exit code 3.
+Layers of an EXR: sunny16 compare a.exr:direct_diffuse b.exr:direct_diffuse";
+
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub struct CompareArgs {
+    /// The picture to judge: EXR (with a layer: FILE.exr:LAYER), HDR, PNG or JPEG.
+    test: String,
+    /// What it should be.
+    reference: String,
+    /// Write a report with both pictures to flip through: one file that opens anywhere.
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
+    /// Write all numbers to a file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a map of the errors in false colours.
+    #[arg(long, value_name = "FILE.png")]
+    map: Option<PathBuf>,
+    /// What the map shows.
+    #[arg(long, value_enum, default_value_t = MapKind::Flip, requires = "map")]
+    map_kind: MapKind,
+    /// The map's largest value: stops, or a part such as 10% [default: 1 stop, 10%; FLIP always has 1].
+    #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
+    map_range: Option<f64>,
+    /// Show scenes with this exposure, an EV100 or auto, for FLIP and to compare with a PNG or JPEG [default: auto, by
+    /// the mean of the logarithm of the reference].
+    #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
+    exposure: Option<String>,
+    /// What follows the exposure: linear, aces, agx or pbr-neutral.
+    #[arg(long, value_name = "NAME", default_value = "linear")]
+    tone_mapper: String,
+    /// Pixels that a degree of the observer's view holds, for FLIP.
+    #[arg(long, value_name = "N", default_value_t = PIXELS_PER_DEGREE)]
+    pixels_per_degree: f32,
+    /// Leave out pixels beside edges: where luminance within one pixel differs by more than 10 % in the reference.
+    #[arg(long)]
+    skip_edges: bool,
+    /// Bound on the mean of FLIP.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_flip: Option<f64>,
+    /// Bound on the mean of HDR-FLIP.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_flip_hdr: Option<f64>,
+    /// Bound on the bias, either way.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_bias: Option<f64>,
+    /// Bound on the root mean square of the blocks' bias.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_block_rms: Option<f64>,
+    /// Bound on the worst block's bias, either way.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_block_worst: Option<f64>,
+    /// Bound on the root mean square error over the reference's mean.
+    #[arg(long, value_name = "X", value_parser = parse_part)]
+    max_rmse: Option<f64>,
+    /// Bound on the difference in stops, either way, that 95 of 100 pixels keep.
+    #[arg(long, value_name = "STOPS", value_parser = parse_part)]
+    max_stops: Option<f64>,
+    /// Least peak signal to noise ratio.
+    #[arg(long, value_name = "DB", value_parser = parse_part)]
+    min_psnr: Option<f64>,
+    /// Print broken bounds alone.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What a map shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MapKind {
+    /// FLIP: of EXR and HDR HDR-FLIP, of PNG and JPEG LDR-FLIP.
+    Flip,
+    /// Signed differences in stops: blue darker, orange brighter.
+    Stops,
+    /// Relative error of luminance without its sign.
+    Relative,
+}
+
+/// A number, or one with a percent sign; not below 0.
+fn parse_part(text: &str) -> Result<f64, String> {
+    let (number, factor) = match text.strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    let value = number.trim().parse::<f64>().ok().map(|value| value * factor);
+    value.filter(|value| value.is_finite() && *value >= 0.0).ok_or("give a number from 0 on, such as 0.02 or 2%".into())
+}
+
+/// A line of the table.
+struct Line {
+    name: &'static str,
+    value: String,
+    bound: Option<(bool, String)>,
+    note: String,
+}
+
+/// A number against its bound; what has no number breaks it.
+fn at_most(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
+    let bound = bound?;
+    Some((value.is_some_and(|value| value.abs() <= bound), format!("at most {bound}")))
+}
+
+pub fn run(args: &CompareArgs) -> Result<(), CliError> {
+    check(args)?;
+    let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
+        let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
+        CliError::Usage(format!("--tone-mapper {}: there are {}", args.tone_mapper, names.join(", ")))
+    })?;
+    let (mut test, mut reference) = (Picture::load(&args.test)?, Picture::load(&args.reference)?);
+    let exposure = exposure(args, &test, &reference)?;
+    if test.encoding() != reference.encoding() && args.exposure.is_some() {
+        // The scene becomes what a display shows of it.
+        for picture in [&mut test, &mut reference] {
+            *picture = picture.displayed(exposure, mapper);
+        }
+    }
+    let usage = |error: metrics::CompareError| CliError::Usage(format!("{error} (--exposure EV100 or auto)"));
+    let pair = Pair::new(&test, &reference).map_err(|error| match error {
+        metrics::CompareError::Encoding { .. } => usage(error),
+        error => CliError::Usage(error.to_string()),
+    })?;
+    let mask = args.skip_edges.then(|| metrics::smooth(&reference, 1, 0.1));
+    let pair = match &mask {
+        Some(mask) => pair.masked(mask).map_err(|error| CliError::Usage(error.to_string()))?,
+        None => pair,
+    };
+    if pair.counted() == 0 {
+        return Err(CliError::Usage("--skip-edges leaves no pixel; the reference is edges all over".into()));
+    }
+    let settings = Settings { exposure, mapper, pixels_per_degree: args.pixels_per_degree };
+    let (summary, maps) = Summary::of(&pair, &settings);
+    let lines = lines(args, &summary, &pair);
+    let broken = lines.iter().filter(|line| line.bound.as_ref().is_some_and(|(holds, _)| !holds)).count();
+    let total = lines.iter().filter(|line| line.bound.is_some()).count();
+    for line in lines.iter().filter(|line| !args.quiet || line.bound.as_ref().is_some_and(|(holds, _)| !holds)) {
+        let bound =
+            line.bound.as_ref().map(|(holds, text)| format!("{} ({text})", if *holds { "ok" } else { "BROKEN" }));
+        let text = format!("{:16} {:<34} {:26} {}", line.name, line.value, bound.unwrap_or_default(), line.note);
+        println!("{}", text.trim_end());
+    }
+    write(args, &pair, &summary, maps, &lines)?;
+    if broken > 0 { Err(CliError::Broken { broken, total }) } else { Ok(()) }
+}
+
+/// What is wrong with the arguments, before the work.
+fn check(args: &CompareArgs) -> Result<(), CliError> {
+    for (file, ending) in [(&args.html, "html"), (&args.map, "png"), (&args.json, "")] {
+        let Some(file) = file else { continue };
+        if !ending.is_empty() && file.extension().is_none_or(|found| !found.eq_ignore_ascii_case(ending)) {
+            return Err(CliError::Usage(format!("{}: end its name in .{ending}", file.display())));
+        }
+        output::check_writable(file)?;
+    }
+    let outputs: Vec<&Path> = [&args.html, &args.map, &args.json].into_iter().flatten().map(PathBuf::as_path).collect();
+    for (index, file) in outputs.iter().enumerate() {
+        let input = [&args.test, &args.reference].into_iter().any(|input| same(Path::new(input), file));
+        if input || outputs[..index].iter().any(|other| same(other, file)) {
+            return Err(CliError::Usage(format!(
+                "{}: it is written and read, or written twice; name another",
+                file.display()
+            )));
+        }
+    }
+    let [least, most] = PIXELS_PER_DEGREE_LIMITS;
+    if !(least..=most).contains(&args.pixels_per_degree) {
+        return Err(CliError::Usage(format!(
+            "--pixels-per-degree {}: give {least} to {most}; {PIXELS_PER_DEGREE} is a desk's monitor",
+            args.pixels_per_degree
+        )));
+    }
+    Ok(())
+}
+
+/// Whether two paths are one file.
+fn same(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// What scenes are shown with: as asked, or metered from the reference, or from the only scene there is.
+fn exposure(args: &CompareArgs, test: &Picture, reference: &Picture) -> Result<Exposure, CliError> {
+    match args.exposure.as_deref() {
+        None | Some("auto") => {
+            Ok(summary::metered(if reference.encoding() == Encoding::Scene { reference } else { test }))
+        }
+        Some(text) => text
+            .parse::<f64>()
+            .ok()
+            .and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok())
+            .ok_or_else(|| CliError::Usage(format!("--exposure {text}: give an EV100 such as 8.5, or auto"))),
+    }
+}
+
+/// Percents with a sign, where the number has one.
+fn percent(value: f64) -> String {
+    format!("{:+.4} %", value * 100.0)
+}
+
+fn opt(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "none".into(), show)
+}
+
+/// The table, a number a line, with its bound and what it was computed with.
+fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
+    let scene = pair.test().encoding() == Encoding::Scene;
+    let unit = if scene { "nits" } else { "of white" };
+    let short = |value: f64| format!("{value:.5}");
+    let spread = |spread: Option<Spread>| {
+        spread.map_or_else(String::new, |s| {
+            format!("median {:.4}, 95 % {:.4}, 99 % {:.4}, max {:.4}", s.p50, s.p95, s.p99, s.max)
+        })
+    };
+    let mut lines = Vec::new();
+    let mut line = |name, value: String, bound, note: String| lines.push(Line { name, value, bound, note });
+    let [width, height] = numbers.size;
+    let counted = if args.skip_edges { format!("{} counted, edges left out", numbers.counted) } else { String::new() };
+    line("size", format!("{width}x{height}"), None, counted);
+    if numbers.not_finite != [0, 0] {
+        let [test, reference] = numbers.not_finite;
+        line(
+            "NOT FINITE",
+            format!("{test} in the test, {reference} in the reference"),
+            bounds(args).then(|| (false, "none with bounds".to_owned())),
+            "pixels that are infinite or no numbers; counted as black".into(),
+        );
+    }
+    let mean =
+        numbers.mean.map_or_else(|| "none".into(), |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"));
+    line("mean", mean, None, "test / reference".into());
+    line("bias", opt(numbers.bias, percent), at_most(numbers.bias, args.max_bias), String::new());
+    let block = at_most(numbers.block_rms, args.max_block_rms);
+    line("blocks, rms", opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)), block, "8x8 pixels".into());
+    let [x, y] = numbers.block_worst_at.unwrap_or_default();
+    let worst = at_most(numbers.block_worst, args.max_block_worst);
+    line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
+    let rmse = match (numbers.rmse, numbers.relative_rmse) {
+        (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
+        (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
+    };
+    line("rmse", rmse, at_most(numbers.relative_rmse, args.max_rmse), "percent of the reference's mean".into());
+    line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
+    line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
+    let alike = numbers.rmse == Some(0.0);
+    let psnr = args
+        .min_psnr
+        .map(|least| (alike || numbers.psnr.is_some_and(|psnr| psnr >= least), format!("at least {least}")));
+    let psnr_text = if alike { "alike".into() } else { opt(numbers.psnr, |v| format!("{v:.3} dB")) };
+    let peak =
+        if scene { format!("peak {:.6} nits: white at this exposure", numbers.psnr_peak) } else { "of codes".into() };
+    line("PSNR", psnr_text, psnr, peak);
+    let stops = match (numbers.stops_mean, numbers.stops_percentiles) {
+        (Some(mean), Some([low, _, high])) => format!("mean {mean:+.5}, 5 % {low:+.4}, 95 % {high:+.4}"),
+        _ => "none".into(),
+    };
+    let kept = at_most(numbers.stops.map(|stops| stops.p95), args.max_stops);
+    line("stops", stops, kept, numbers.stops.map_or_else(String::new, |s| format!("either way: {}", spread(Some(s)))));
+    let shown = match numbers.ev100 {
+        Some(ev) => format!("{}; shown at EV100 {ev:.2}, {}", spread(numbers.flip), args.tone_mapper),
+        None => spread(numbers.flip),
+    };
+    let flip = numbers.flip.map(|flip| flip.mean);
+    line("FLIP", opt(flip, short), at_most(flip, args.max_flip), shown);
+    if scene || args.max_flip_hdr.is_some() {
+        let flip = numbers.flip_hdr.map(|flip| flip.mean);
+        let exposures = numbers.flip_hdr_exposures.map_or_else(String::new, |(start, stop, count)| {
+            format!("; {count} exposures from {start:+.2} to {stop:+.2} stops")
+        });
+        line(
+            "HDR-FLIP",
+            opt(flip, short),
+            at_most(flip, args.max_flip_hdr),
+            format!("{}{exposures}", spread(numbers.flip_hdr)),
+        );
+    }
+    for (name, picture) in [("test", pair.test()), ("reference", pair.reference())] {
+        for note in picture.notes() {
+            line("note", name.into(), None, note.clone());
+        }
+    }
+    lines
+}
+
+/// Whether there is any bound.
+fn bounds(args: &CompareArgs) -> bool {
+    [
+        args.max_flip,
+        args.max_flip_hdr,
+        args.max_bias,
+        args.max_block_rms,
+        args.max_block_worst,
+        args.max_rmse,
+        args.max_stops,
+        args.min_psnr,
+    ]
+    .iter()
+    .any(Option::is_some)
+}
+
+/// The files that were asked for.
+fn write(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> Result<(), CliError> {
+    if let Some(file) = &args.json {
+        let text = json!({ "test": args.test, "reference": args.reference, "numbers": summary });
+        let text = serde_json::to_string_pretty(&text).map_err(|error| CliError::Internal(error.to_string()))?;
+        output::write_text(file, &text)?;
+    }
+    if let Some(file) = &args.map {
+        let raster = map(args, pair, &maps)?;
+        output::write_png(file, raster.width(), raster.height(), raster.rgba())?;
+    }
+    if let Some(file) = &args.html {
+        output::write_text(file, &report(args, pair, summary, maps, lines).to_html())?;
+    }
+    Ok(())
+}
+
+fn map(args: &CompareArgs, pair: &Pair<'_>, maps: &Maps) -> Result<Raster, CliError> {
+    let width = pair.test().width();
+    let black = || CliError::Usage("--map-kind: against a black reference there is only flip".into());
+    Ok(match args.map_kind {
+        MapKind::Flip => {
+            false_color::paint(&MAGMA, width, maps.flip_hdr.as_ref().unwrap_or(&maps.flip).iter().copied())
+        }
+        MapKind::Stops => {
+            let range = args.map_range.unwrap_or(1.0).max(1e-6) as f32;
+            let stops = maps.stops.as_ref().ok_or_else(black)?;
+            false_color::paint(&SIGNED, width, stops.map.iter().map(|stops| 0.5 + stops / range / 2.0))
+        }
+        MapKind::Relative => {
+            let range = args.map_range.unwrap_or(0.1).max(1e-6) as f32;
+            let stops = maps.stops.as_ref().ok_or_else(black)?;
+            // |test / reference - 1|, by the same floor as the stops.
+            false_color::paint(&MAGMA, width, stops.map.iter().map(|stops| (stops.exp2() - 1.0).abs() / range))
+        }
+    })
+}
+
+fn report(args: &CompareArgs, pair: &Pair<'_>, summary: &Summary, maps: Maps, lines: &[Line]) -> Report {
+    let scene = pair.test().encoding() == Encoding::Scene;
+    let rows = lines
+        .iter()
+        .map(|line| {
+            let bound = match &line.bound {
+                Some((holds, text)) => Cell::mark(*holds, text.clone()),
+                None => Cell::text(""),
+            };
+            vec![Cell::text(line.name), Cell::number(line.value.clone()), bound, Cell::text(line.note.clone())]
+        })
+        .collect();
+    let table = Table {
+        caption: "Test against reference; below 0 the test is darker".into(),
+        columns: ["number", "value", "bound", "details"].map(Into::into).into(),
+        rows,
+    };
+    let mut errors = vec![ErrorMap { name: "FLIP".into(), test: 0, reference: 1, values: maps.flip }];
+    errors.extend(maps.flip_hdr.map(|values| ErrorMap { name: "HDR-FLIP".into(), test: 0, reference: 1, values }));
+    let shown = |name: &str, picture: &Picture| Shown { name: name.into(), picture: picture.clone() };
+    let pictures = PictureSet {
+        title: String::new(),
+        pictures: vec![shown(&args.test, pair.test()), shown(&args.reference, pair.reference())],
+        maps: errors,
+        first: [0, 1],
+        ev100: summary.ev100,
+        unit: if scene { "nits".into() } else { String::new() },
+    };
+    let name =
+        |path: &str| Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let mut report = Report::new(format!("{} against {}", name(&args.test), name(&args.reference)));
+    report.text(format!("Test (A): {}\nReference (B): {}", args.test, args.reference));
+    report.section(Section { title: "Pictures".into(), text: String::new(), tables: vec![], pictures: vec![pictures] });
+    report.section(Section { title: "Numbers".into(), text: String::new(), tables: vec![table], pictures: vec![] });
+    report
+}
