@@ -339,6 +339,7 @@ fn report(
     if let Some(target) = film.settings().target_error {
         println!("{:.1} % of the picture has come below {} %", film.converged() * 100.0, target * 100.0);
     }
+    render::remark_on_textures(opened);
     render::remark_on_exposure(exposed);
 }
 
