@@ -189,12 +189,23 @@ impl<'a> World<'a> {
             t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
+        // Most rays meet something solid or nothing at all: what they meet need not be known in order.
+        let mut layered = false;
+        let solid = |hit: &Hit| {
+            let solid = !lets_through(self.material_of(hit));
+            layered |= !solid;
+            solid
+        };
+        if self.bvh.occluded_by(&self.top, &ray, solid) {
+            return DVec3::ZERO;
+        }
+        if !layered {
+            return DVec3::ONE;
+        }
         let mut through = DVec3::ONE;
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
-            let material = self.material_of(&hit);
-            let thin = material.transmits() && !material.encloses_volume();
-            if material.alpha != AlphaMode::Blend && !thin {
+            if !lets_through(self.material_of(&hit)) {
                 return DVec3::ZERO;
             }
             let point = self.point(&ray, &hit);
@@ -374,6 +385,11 @@ impl Interpolated {
             color,
         }
     }
+}
+
+/// Whether light may go straight through: blended surfaces and thin walls.
+fn lets_through(material: &Material) -> bool {
+    material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
 }
 
 /// Linear light of each code of an sRGB texture.
