@@ -33,3 +33,10 @@ mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod film_tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_glass;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lights;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
+use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, Wall},
@@ -21,6 +21,8 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
+    /// By instance, from its space to the eye's.
+    places: Vec<DAffine3>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
@@ -72,10 +74,22 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
+        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
+        let places = (top.instances.iter())
+            .map(|instance| {
+                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
+                DAffine3 {
+                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
+                    translation: DVec3::new(x.w, y.w, z.w),
+                }
+                .inverse()
+            })
+            .collect();
         let mut world = Self {
             scene,
             bvh,
             top,
+            places,
             default_material: Material::default(),
             media,
             around_eye: Media::default(),
@@ -260,6 +274,9 @@ impl<'a> World<'a> {
         let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
         let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
+        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
+        let position = self.places[hit.instance as usize].transform_point3(inside);
         let sign = if mirrored { -1.0 } else { 1.0 };
         let geometric = to_eye((b - a).cross(c - a)) * sign;
         let front = geometric.dot(direction) < 0.0;
@@ -276,8 +293,7 @@ impl<'a> World<'a> {
 
         let mut normal = to_eye(at.normal.as_dvec3());
         if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            // Columns of the object's transform are the rows' inverse.
-            let to_world = DMat3::from_cols(rows[0], rows[1], rows[2]).transpose().inverse();
+            let to_world = self.places[hit.instance as usize].matrix3;
             let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
             let bitangent = normal.cross(tangent) * at.tangent.w * sign;
             let mut n = bump.truncate() * 2.0 - 1.0;
@@ -297,7 +313,7 @@ impl<'a> World<'a> {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
         SurfacePoint {
-            position: (ray.origin.as_dvec3()) + direction * f64::from(hit.t),
+            position,
             geometric: geometric * side,
             normal: normal * side,
             front,
@@ -313,7 +329,7 @@ impl<'a> World<'a> {
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: self.lights.emitter_at(hit.instance, hit.triangle),
-            distance: f64::from(hit.t) * direction.length(),
+            distance: (position - ray.origin.as_dvec3()).length(),
             border: self.border_of(hit),
         }
     }
