@@ -293,13 +293,24 @@ impl<'a> World<'a> {
             t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
+        // Most rays meet something solid or nothing at all: what they meet need not be known in order.
+        let mut layered = false;
+        let solid = |hit: &Hit| {
+            let solid = !lets_through(self.material_of(hit));
+            layered |= !solid;
+            solid
+        };
+        if self.bvh.occluded_by(&self.top, &ray, solid) {
+            return DVec3::ZERO;
+        }
+        if !layered {
+            return DVec3::ONE;
+        }
         let mut through = DVec3::ONE;
         self.rays.add(1);
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
-            let material = self.material_of(&hit);
-            let thin = material.transmits() && !material.encloses_volume();
-            if material.alpha != AlphaMode::Blend && !thin {
+            if !lets_through(self.material_of(&hit)) {
                 return DVec3::ZERO;
             }
             let point = self.point(&ray, &hit);
@@ -373,8 +384,7 @@ impl<'a> World<'a> {
 
         let mut normal = to_eye(at.normal.as_dvec3());
         if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            // Columns of the object's transform are the rows' inverse.
-            let to_world = DMat3::from_cols(rows[0], rows[1], rows[2]).transpose().inverse();
+            let to_world = self.places[hit.instance as usize].matrix3;
             let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
             let bitangent = normal.cross(tangent) * at.tangent.w * sign;
             let mut n = bump.truncate() * 2.0 - 1.0;
@@ -482,6 +492,11 @@ impl Interpolated {
             color,
         }
     }
+}
+
+/// Whether light may go straight through: blended surfaces and thin walls.
+fn lets_through(material: &Material) -> bool {
+    material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
 }
 
 /// Linear light of each code of an sRGB texture.
