@@ -15,12 +15,14 @@ mod node;
 mod scene;
 mod trace;
 mod triangle;
+mod walk;
+mod wide;
 
 pub use build::{Item, MAX_DEPTH, build};
 pub use mask::Corner;
 pub use node::{Aabb, Node, refit, sah_cost};
 pub use scene::{Bottom, Instance, SceneBvh, TopLevel, casts_shadow};
-pub use trace::{Hit, Ray};
+pub use trace::{Hit, Ray, Visits};
 pub use triangle::{Triangle, pack_normal, unpack_normal};
 
 /// Stands for "none" where an index is expected.
@@ -28,3 +30,5 @@ pub const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wide_tests;

@@ -79,7 +79,7 @@ pub struct Slabs {
 const LEAST_SLOPE: f32 = 1e-12;
 
 /// 1 + 2 ulp: T. Ize, "Robust BVH Ray Traversal", JCGT 2(2), 2013, section 3.
-const ROBUST: f32 = 1.0 + 2.0 * f32::EPSILON;
+pub const ROBUST: f32 = 1.0 + 2.0 * f32::EPSILON;
 
 impl Slabs {
     /// Of a ray with a direction other than zero.
@@ -90,15 +90,22 @@ impl Slabs {
         Self { origin, inverse: Vec3::new(guard(direction.x), guard(direction.y), guard(direction.z)).recip() }
     }
 
+    /// One over the direction, by axis.
+    #[must_use]
+    pub const fn inverse(&self) -> Vec3 {
+        self.inverse
+    }
+
     /// Where the ray enters the box between `t_min` (0 or more) and `t_max`: the slab test (Kay and Kajiya 1986) with
-    /// the exit widened as Ize 2013 derives, so that rounding never misses a box that the ray meets.
+    /// the exit widened as Ize 2013 derives, so that rounding never misses a box that the ray meets; `t_max` alike, so
+    /// that what lies at the distance of a hit is looked at whatever was met first.
     #[must_use]
     #[inline]
     pub fn enter(&self, low: Vec3, high: Vec3, t_min: f32, t_max: f32) -> Option<f32> {
         let a = (low - self.origin) * self.inverse;
         let b = (high - self.origin) * self.inverse;
         let near = a.min(b).max_element().max(t_min);
-        let far = (a.max(b).min_element() * ROBUST).min(t_max);
+        let far = a.max(b).min_element().min(t_max) * ROBUST;
         (near <= far).then_some(near)
     }
 }

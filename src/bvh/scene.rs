@@ -10,6 +10,7 @@ use super::{
     mask::{self, Corner},
     node::{self, Aabb, Node},
     triangle::{Triangle, pack_normal},
+    wide::{self, Wide, WideTrees},
 };
 use crate::scene::{AlphaMode, Material, Primitive, Scene};
 
@@ -83,6 +84,8 @@ pub struct SceneBvh {
     pub masks: Vec<u32>,
     /// One a tree.
     pub bottoms: Vec<Bottom>,
+    /// The lower trees as the host walks them.
+    pub(super) wide: Option<WideTrees>,
     places: Vec<Place>,
     top: Vec<Node>,
 }
@@ -94,6 +97,10 @@ pub struct TopLevel {
     pub nodes: Vec<Node>,
     /// What its leaves refer to.
     pub instances: Vec<Instance>,
+    /// Of each instance its tree: index into `SceneBvh::bottoms`.
+    pub(super) bottoms: Vec<u32>,
+    /// The nodes as the host walks them.
+    pub(super) wide: Vec<Wide>,
 }
 
 /// Whether a material casts shadows: blended ones do not. Their light is neither stopped nor tinted; both faces of all
@@ -164,6 +171,14 @@ impl SceneBvh {
         }
         bvh.place(scene);
         bvh
+    }
+
+    /// Prepares for many rays on the host: they walk trees of four children a node, made of those that the device has, and
+    /// find the same hits. It takes about as much memory again (`host_bytes`). Upper levels are made for it from then on
+    /// (`seen_from`).
+    pub fn widen(&mut self) {
+        let ranges: Vec<(u32, u32)> = self.bottoms.iter().map(|bottom| bottom.nodes).collect();
+        self.wide = Some(WideTrees::new(&self.nodes, &ranges, &self.triangles));
     }
 
     fn join(&mut self, part: Part, source: &Primitive, material: &Material, mask: Option<u32>) {
@@ -286,7 +301,9 @@ impl SceneBvh {
         let both: Vec<(Instance, Aabb)> = self.places.par_iter().with_min_len(1024).map(of).collect();
         let mut nodes = self.top.clone();
         node::refit(&mut nodes, 0, |index| both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds));
-        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect() }
+        let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
+        let bottoms = self.places.iter().map(|place| place.bottom as u32).collect();
+        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide }
     }
 
     /// Takes over a primitive's moved vertices and normals; its triangles must be those it was built with. The boxes of
@@ -305,6 +322,9 @@ impl SceneBvh {
             let (triangles, nodes) = (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
             node::refit(nodes, root, |index| triangles[index as usize].bounds());
             self.bottoms[index].reach = reach(nodes);
+            if let Some(wide) = &mut self.wide {
+                wide.refit(index, &self.nodes, &self.triangles);
+            }
         }
         for index in 0..self.places.len() {
             let Place { node, bottom, linear, translation, .. } = self.places[index];
@@ -329,8 +349,15 @@ impl SceneBvh {
     pub fn forget_triangles(&mut self) {
         self.triangles = Vec::new();
         self.sources = Vec::new();
+        self.wide = None;
         self.corners = Vec::new();
         self.masks = Vec::new();
+    }
+
+    /// Bytes of what `widen` adds.
+    #[must_use]
+    pub fn host_bytes(&self) -> usize {
+        self.wide.as_ref().map_or(0, WideTrees::bytes)
     }
 
     /// Bytes of all that the device reads, but for the upper level.

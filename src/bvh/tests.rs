@@ -10,10 +10,10 @@ use crate::scene::{
 };
 
 /// A small generator with a fixed sequence (Steele et al. 2014, SplitMix64).
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,15 +21,15 @@ impl Random {
         ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn within(&mut self, low: f64, high: f64) -> f64 {
+    pub(super) fn within(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.next()
     }
 
-    fn point(&mut self, size: f64) -> DVec3 {
+    pub(super) fn point(&mut self, size: f64) -> DVec3 {
         DVec3::new(self.within(-size, size), self.within(-size, size), self.within(-size, size))
     }
 
-    fn direction(&mut self) -> DVec3 {
+    pub(super) fn direction(&mut self) -> DVec3 {
         loop {
             let p = self.point(1.0);
             if (0.01..1.0).contains(&p.length_squared()) {
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primitive {
+pub(super) fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primitive {
     let mut primitive = Primitive::default();
     for _ in 0..triangles {
         let middle = random.point(spread);
@@ -52,7 +52,7 @@ fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primit
     primitive
 }
 
-fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
+pub(super) fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
     Scene {
         nodes: places.iter().map(|&local| SceneNode { local, mesh: Some(0), ..SceneNode::default() }).collect(),
         roots: (0..places.len()).collect(),
@@ -61,7 +61,7 @@ fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
     }
 }
 
-fn ray(origin: DVec3, direction: DVec3) -> Ray {
+pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
     Ray { origin: origin.as_vec3(), direction: direction.as_vec3(), t_min: 0.0, t_max: f32::MAX, away: Vec3::ZERO }
 }
 
@@ -97,10 +97,20 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
     (nearest, clear)
 }
 
+/// The same trees, walked four children at a time.
+pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
+    let mut wide = bvh.clone();
+    wide.widen();
+    let top = wide.seen_from(eye);
+    assert!(wide.host_bytes() > 0 || bvh.nodes.is_empty());
+    (wide, top)
+}
+
 /// Compares with brute force over many rays: gives how many hit, and the greatest relative error of t.
 fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize, f64) {
     let bvh = SceneBvh::new(scene, |_| true);
     let top = bvh.seen_from(DVec3::ZERO);
+    let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let (mut hits, mut worst) = (0, 0f64);
     for _ in 0..rays {
         let from = random.point(size);
@@ -108,6 +118,8 @@ fn compare(scene: &Scene, random: &mut Random, rays: usize, size: f64) -> (usize
         let (want, clear) = brute(scene, &ray);
         let got = bvh.closest(&top, &ray);
         assert_eq!(bvh.occluded(&top, &ray), got.is_some());
+        assert_eq!(wide.closest(&wide_top, &ray), got, "{ray:?}");
+        assert_eq!(wide.occluded(&wide_top, &ray), got.is_some());
         // Within rounding of an edge either answer is right.
         if clear < 1e-5 {
             continue;
@@ -183,7 +195,7 @@ fn a_flattened_instance_is_still_there() {
 }
 
 /// A sheet of `n` times `n` squares in the xz plane whose inner vertices are shaken in all directions.
-fn sheet(random: &mut Random, n: usize) -> Primitive {
+pub(super) fn sheet(random: &mut Random, n: usize) -> Primitive {
     let mut sheet = Primitive::default();
     for z in 0..=n {
         for x in 0..=n {
@@ -212,6 +224,7 @@ fn no_ray_leaks_through_edges_and_vertices() {
     let scene = scene_of(primitive.clone(), &[place]);
     let bvh = SceneBvh::new(&scene, |_| true);
     let top = bvh.seen_from(DVec3::ZERO);
+    let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let mut aimed = 0;
     let row = n + 1;
     for z in 1..n {
@@ -235,6 +248,7 @@ fn no_ray_leaks_through_edges_and_vertices() {
                     // As single precision has it: the direction points where the rounded origin says.
                     let shot = Ray { direction: target.as_vec3() - shot.origin, ..shot };
                     assert!(bvh.occluded(&top, &shot), "a leak at {x} {z}: {shot:?}");
+                    assert!(wide.occluded(&wide_top, &shot), "a leak of wide nodes at {x} {z}: {shot:?}");
                     aimed += 1;
                 }
             }
@@ -393,7 +407,7 @@ fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
 }
 
 /// A square whose picture has a hole, under a texture transform, a wrap and vertex opacity.
-fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f32) -> Scene {
+pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f32) -> Scene {
     let mut square = Primitive {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(1.0, 0.0, 1.0)],
         normals: vec![Vec3::Y; 4],
@@ -496,4 +510,30 @@ fn normals_survive_packing() {
     for n in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
         assert!(unpack_normal(pack_normal(n)).distance(n) < 1e-6);
     }
+}
+
+#[test]
+fn a_rays_cost_is_counted() {
+    let mut random = Random(10);
+    let n = 40;
+    let primitive = sheet(&mut random, n);
+    let scene = scene_of(primitive, &[DMat4::IDENTITY, DMat4::from_translation(DVec3::Y * -3.0)]);
+    let bvh = SceneBvh::new(&scene, |_| true);
+    let top = bvh.seen_from(DVec3::ZERO);
+    let middle = DVec3::new(0.5, 0.0, 0.5) * n as f64 * 0.37;
+    let down = ray(middle + DVec3::Y * 5.0, -DVec3::Y);
+    let hit = bvh.cost(&top, &down);
+    println!("{hit:?}");
+    // The upper sheet is met first, and the lower one lies behind it.
+    assert!(bvh.closest(&top, &down).is_some());
+    assert_eq!(hit.instances, 1);
+    assert!((1..=40).contains(&hit.triangles) && (4..=80).contains(&hit.nodes), "{hit:?}");
+    // Along both sheets, above them: no triangle comes near.
+    let past = bvh.cost(&top, &ray(middle + DVec3::Y * 5.0, DVec3::X));
+    assert_eq!((past.triangles, past.instances), (0, 0));
+    // Between the sheets, downwards: the lower one alone.
+    assert_eq!(bvh.cost(&top, &ray(middle - DVec3::Y * 1.5, -DVec3::Y)).instances, 1);
+    assert_eq!(bvh.cost(&top, &ray(middle, DVec3::NAN)), Visits::default());
+    let none = SceneBvh::new(&Scene::default(), |_| true);
+    assert_eq!(none.cost(&none.seen_from(DVec3::ZERO), &down), Visits::default());
 }

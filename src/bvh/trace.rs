@@ -6,7 +6,8 @@ use super::{
     MAX_DEPTH, NONE, Node, SceneBvh, TopLevel, mask,
     node::Slabs,
     scene::{Instance, SLACK},
-    triangle::Shear,
+    triangle::{Crossing, Shear},
+    walk as wide_walk,
 };
 
 /// A ray, relative to the eye that the upper level was made for.
@@ -40,6 +41,52 @@ pub struct Hit {
     pub triangle: u32,
 }
 
+impl Hit {
+    /// Whether it is the one to take: nearer, or, where triangles meet, of the lesser number, so that the answer does not
+    /// depend on the order in which trees are walked.
+    pub(super) fn comes_before(&self, found: Option<&Self>, t_max: f32) -> bool {
+        let number = |hit: &Self| (hit.instance, hit.triangle);
+        match found {
+            None => self.t < t_max,
+            Some(found) => self.t < found.t || (self.t == found.t && number(self) < number(found)),
+        }
+    }
+}
+
+/// What a ray's way through the trees costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visits {
+    /// Nodes of either level whose children (or, of a leaf, content) were looked at.
+    pub nodes: u32,
+    /// Triangles that were tested.
+    pub triangles: u32,
+    /// Instances into whose space the ray was carried.
+    pub instances: u32,
+}
+
+/// What is done at each step of a ray: counting, or nothing, which leaves no trace in the code.
+pub(super) trait Tally {
+    fn node(&mut self) {}
+    fn triangles(&mut self, _count: u32) {}
+    fn instance(&mut self) {}
+}
+
+impl Tally for () {}
+
+impl Tally for Visits {
+    fn node(&mut self) {
+        self.nodes = self.nodes.saturating_add(1);
+    }
+
+    fn triangles(&mut self, count: u32) {
+        self.triangles = self.triangles.saturating_add(count);
+    }
+
+    fn instance(&mut self) {
+        self.instances = self.instances.saturating_add(1);
+    }
+}
+
 /// Nodes that wait: one a level at most.
 struct Stack {
     nodes: [u32; MAX_DEPTH as usize + 1],
@@ -67,21 +114,23 @@ impl Stack {
 
 /// Visits the leaves of a tree whose boxes the ray meets, near ones first, until `leaf` says that it is enough. `leaf`
 /// gives the distance from which on nothing matters any more.
-fn walk(
+fn walk<T: Tally>(
+    tally: &mut T,
     nodes: &[Node],
     root: u32,
     slabs: &Slabs,
     t_min: f32,
     t_max: f32,
-    mut leaf: impl FnMut(&Node, f32) -> Option<f32>,
+    mut leaf: impl FnMut(&mut T, &Node, f32) -> Option<f32>,
 ) {
     let mut t_max = t_max;
     let mut stack = Stack::new();
     let enter = |node: &Node, t_max: f32| slabs.enter(node.low, node.high, t_min, t_max);
     let mut current = nodes.get(root as usize).filter(|node| enter(node, t_max).is_some());
     while let Some(node) = current {
+        tally.node();
         if node.count > 0 {
-            match leaf(node, t_max) {
+            match leaf(tally, node, t_max) {
                 Some(nearer) => t_max = nearer,
                 None => return,
             }
@@ -105,7 +154,7 @@ fn walk(
         // What waited may lie behind what was found since.
         current = loop {
             let Some(next) = stack.pop().and_then(|index| nodes.get(index as usize)) else { break None };
-            if next.count > 0 || enter(next, t_max).is_some() {
+            if enter(next, t_max).is_some() {
                 break Some(next);
             }
         };
@@ -136,16 +185,37 @@ impl SceneBvh {
     /// The nearest hit.
     #[must_use]
     pub fn closest(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
-        self.trace::<false>(top, ray)
+        self.trace::<false, _>(&mut (), top, ray, |_| true)
     }
 
     /// Whether anything is in the way.
     #[must_use]
     pub fn occluded(&self, top: &TopLevel, ray: &Ray) -> bool {
-        self.trace::<true>(top, ray).is_some()
+        self.trace::<true, _>(&mut (), top, ray, |_| true).is_some()
     }
 
-    fn trace<const ANY: bool>(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
+    /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about none twice, until one
+    /// does.
+    #[must_use]
+    pub fn occluded_by(&self, top: &TopLevel, ray: &Ray, counts: impl FnMut(&Hit) -> bool) -> bool {
+        self.trace::<true, _>(&mut (), top, ray, counts).is_some()
+    }
+
+    /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is none.
+    #[must_use]
+    pub fn cost(&self, top: &TopLevel, ray: &Ray) -> Visits {
+        let mut visits = Visits::default();
+        let _ = self.trace::<false, _>(&mut visits, top, ray, |_| true);
+        visits
+    }
+
+    fn trace<const ANY: bool, T: Tally>(
+        &self,
+        tally: &mut T,
+        top: &TopLevel,
+        ray: &Ray,
+        mut counts: impl FnMut(&Hit) -> bool,
+    ) -> Option<Hit> {
         // No direction, or not a number: no ray. The box of a tree over nothing is inside out, which the slab test does
         // not see.
         if top.instances.is_empty() {
@@ -154,14 +224,18 @@ impl SceneBvh {
         if !(ray.direction.abs().max_element() > 0.0 && ray.origin.is_finite() && ray.direction.is_finite()) {
             return None;
         }
+        if let Some(wide) = self.wide.as_ref().filter(|_| !top.wide.is_empty()) {
+            return wide_walk::trace::<ANY, T>(self, wide, top, tally, ray, counts);
+        }
         let mut found = None;
         let slabs = Slabs::new(ray.origin, ray.direction);
-        walk(&top.nodes, 0, &slabs, ray.t_min, ray.t_max, |leaf, t_max| {
+        walk(tally, &top.nodes, 0, &slabs, ray.t_min, ray.t_max, |tally, leaf, t_max| {
             let mut t_max = t_max;
             for number in leaf.first..leaf.first + leaf.count {
                 let instance = top.instances.get(number as usize)?;
-                if let Some(hit) = self.enter::<ANY>(instance, number, ray, t_max) {
-                    (t_max, found) = (hit.t, Some(hit));
+                found = self.enter::<ANY, _>(tally, instance, number, ray, found, &mut counts);
+                if let Some(hit) = found {
+                    t_max = hit.t;
                     if ANY {
                         return None;
                     }
@@ -172,26 +246,45 @@ impl SceneBvh {
         found
     }
 
-    fn enter<const ANY: bool>(&self, instance: &Instance, number: u32, ray: &Ray, t_max: f32) -> Option<Hit> {
+    /// Whether a masked triangle is there at the place of a crossing; others are.
+    pub(super) fn is_there(&self, instance: &Instance, triangle: u32, crossing: &Crossing) -> bool {
+        if instance.mask == NONE {
+            return true;
+        }
+        let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
+        corners.is_none_or(|corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric))
+    }
+
+    fn enter<const ANY: bool, T: Tally>(
+        &self,
+        tally: &mut T,
+        instance: &Instance,
+        number: u32,
+        ray: &Ray,
+        before: Option<Hit>,
+        counts: &mut impl FnMut(&Hit) -> bool,
+    ) -> Option<Hit> {
+        tally.instance();
         let lift = instance.slack + SLACK * ray.origin.abs().max_element();
         let origin = instance.point(ray.origin + ray.away * lift);
         let direction = instance.vector(ray.direction);
         let (slabs, shear) = (Slabs::new(origin, direction), Shear::new(origin, direction));
-        let mut found = None;
-        walk(&self.nodes, instance.root, &slabs, ray.t_min, t_max, |leaf, t_max| {
+        let mut found = before;
+        let t_max = before.map_or(ray.t_max, |hit| hit.t);
+        walk(tally, &self.nodes, instance.root, &slabs, ray.t_min, t_max, |tally, leaf, t_max| {
+            tally.triangles(leaf.count);
             let mut t_max = t_max;
             for triangle in leaf.first..leaf.first + leaf.count {
                 let shape = self.triangles.get(triangle as usize)?;
                 let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
-                if instance.mask != NONE {
-                    let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
-                    let there = |corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric);
-                    if !corners.is_none_or(there) {
-                        continue;
-                    }
+                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
+                if !hit.comes_before(found.as_ref(), ray.t_max)
+                    || !self.is_there(instance, triangle, &crossing)
+                    || !counts(&hit)
+                {
+                    continue;
                 }
-                t_max = crossing.t;
-                found = Some(Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle });
+                (t_max, found) = (hit.t, Some(hit));
                 if ANY {
                     return None;
                 }

@@ -68,13 +68,19 @@ impl Shear {
         Self { origin, axes: [x, y, z], shear }
     }
 
+    /// Which axes are its x, y and z, and by how much they are sheared.
+    #[must_use]
+    pub const fn parts(&self) -> ([usize; 3], Vec3) {
+        (self.axes, self.shear)
+    }
+
     fn apply(&self, vertex: Vec3) -> Vec3 {
         let p = vertex - self.origin;
         let [x, y, z] = self.axes;
         Vec3::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z], self.shear.z * p[z])
     }
 
-    /// Where the ray meets the triangle between `t_min` and `t_max`, both excluded; both faces count.
+    /// Where the ray meets the triangle beyond `t_min` and up to `t_max`; both faces count.
     ///
     /// Woop, Benthin and Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1). An edge function is the
     /// difference of two products; rounding keeps their order, so that its sign is right or it is zero, and neighbours
@@ -98,7 +104,7 @@ impl Shear {
         let inverse = 1.0 / determinant;
         let t = (u * a.z + v * b.z + w * c.z) * inverse;
         // Fails for what is not a number too.
-        if t > t_min && t < t_max { Some(Crossing { t, barycentric: Vec2::new(v, w) * inverse }) } else { None }
+        if t > t_min && t <= t_max { Some(Crossing { t, barycentric: Vec2::new(v, w) * inverse }) } else { None }
     }
 }
 

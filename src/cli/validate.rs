@@ -13,16 +13,17 @@ use serde_json::json;
 
 use super::{CliError, DeviceArgs, open, path};
 use crate::{
-    camera::Effects,
+    camera::{Effects, Exposure},
     compare::{
         case::{Case, CaseError, Expect, OURS},
         picture::Picture,
-        validation::{self, Limit, Row, Shot, Shots},
+        validation::{self, Limit, Shot, Shots},
+        validation_report::{Outcome, report},
     },
     frame::{Renderer, Settings},
     gpu::Gpu,
     output::{self, Layer},
-    reference::{Film, FilmSettings, Parts, Pinhole, Walk, World},
+    reference::{Film, FilmSettings, LensCamera, Parts, Walk, World},
 };
 
 #[derive(Args, Debug)]
@@ -48,15 +49,6 @@ pub struct ValidateArgs {
     quiet: bool,
     #[command(flatten)]
     device: DeviceArgs,
-}
-
-/// A case as it was run.
-struct Done {
-    case: Case,
-    shots: Shots,
-    rows: Vec<Row>,
-    exposure: f64,
-    seconds: f64,
 }
 
 pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
@@ -90,7 +82,9 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let rows = || all.iter().flat_map(|done| &done.rows);
     let (total, broken) = (rows().count(), rows().filter(|row| !row.holds()).count());
     if let Some(folder) = &args.report {
-        write_results(folder, &all, gpu.as_ref().map(|gpu| gpu.info().name.as_str()))?;
+        let device = gpu.as_ref().map(|gpu| gpu.info().name.as_str());
+        output::write_text(&folder.join("index.html"), &report(&all, device).to_html())?;
+        write_results(folder, &all, device)?;
         println!("report: {}", folder.join("index.html").display());
     }
     let seconds: f64 = all.iter().map(|done| done.seconds).sum();
@@ -146,7 +140,7 @@ fn opened(case: &Case, more: &[String]) -> Result<open::Opened, CliError> {
     })
 }
 
-fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Done, CliError> {
+fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, CliError> {
     let started = Instant::now();
     let scene = opened(&case, &[])?;
     let mut shots = Shots::new();
@@ -187,11 +181,12 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Done, Cli
     }
     for bound in &case.bounds {
         if shots.contains_key(&bound.test) && shots.contains_key(&bound.against) {
-            let more = validation::bounded(&case, bound, &shots, exposure);
+            let more = validation::bounded(&case, bound, &shots, exposure.multiplier());
             rows.extend(more.map_err(|detail| in_case(&case, detail))?);
         }
     }
-    Ok(Done { case, shots, rows, exposure, seconds: started.elapsed().as_secs_f64() })
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Outcome { case, shots, rows, ev100: exposure.ev100().get(), seconds })
 }
 
 fn in_case(case: &Case, detail: String) -> CliError {
@@ -209,7 +204,8 @@ fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Rend
     if expect.exposed {
         let shots = Shots::from([("path".to_string(), shot.clone())]);
         let (exposure, white_balance) = camera(&scene, &shots)?;
-        let seen = |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure as f32).to_array();
+        let seen =
+            |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
         let pixels = shot.picture.pixels().iter().map(seen).collect();
         shot.picture = Picture::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
         // White balance mixes channels: what is known of the luminance's noise holds no longer.
@@ -219,22 +215,26 @@ fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Rend
 }
 
 /// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
-fn camera(scene: &open::Opened, shots: &Shots) -> Result<(f64, Mat3), CliError> {
+fn camera(scene: &open::Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")
         .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
         .unwrap_or_default();
     let exposure = path::exposure(scene, &nits)?;
-    Ok((exposure.multiplier(), path::white_balance(scene, &nits, scene.size.width as usize)?))
+    Ok((exposure, path::white_balance(scene, &nits, scene.size.width as usize)?))
+}
+
+/// The effects of the camera that both our renderers have.
+fn lens(scene: &open::Opened) -> Effects {
+    let Effects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
+    Effects { depth_of_field, motion_blur, vignetting, ..Effects::default() }
 }
 
 fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
     let on_device = renderer.upload_for(&scene.scene, &scene.shadows())?;
     let view = scene.view();
     let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
-    // The effects of the lens and the shutter that the path tracer's camera has too.
-    let Effects { depth_of_field, motion_blur, .. } = scene.effects;
-    let effects = Effects { depth_of_field, motion_blur, ..Effects::default() };
+    let effects = lens(scene);
     let settings = Settings { effects, ..scene.settings(exposed.exposure, vec![]) };
     let picture = renderer.render(&on_device, &view, &settings)?;
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
@@ -244,7 +244,7 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
 fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot, CliError> {
     let [width, height] = case.size;
     let world = World::new(&scene.scene, scene.camera.0.w_axis.truncate());
-    let camera = Pinhole::new(scene.camera.0, scene.camera.1, width, height);
+    let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene));
     let walk = Walk { bounces: case.bounces, ..Walk::default() };
     let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
     film.add(&world, &camera, case.spp, &AtomicBool::new(false));
@@ -252,8 +252,8 @@ fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot,
     Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
 }
 
-fn print(args: &ValidateArgs, done: &Done) {
-    let broken = done.rows.iter().filter(|row| !row.holds()).count();
+fn print(args: &ValidateArgs, done: &Outcome) {
+    let broken = done.broken();
     if args.quiet && broken == 0 {
         return;
     }
@@ -273,7 +273,7 @@ fn print(args: &ValidateArgs, done: &Done) {
 }
 
 /// Our own pictures, for other tools.
-fn keep(folder: &Path, done: &Done) -> Result<(), CliError> {
+fn keep(folder: &Path, done: &Outcome) -> Result<(), CliError> {
     for (name, shot) in done.shots.iter().filter(|(name, _)| OURS.contains(&name.as_str())) {
         let picture = &shot.picture;
         let pixels: Vec<[f32; 4]> = picture.pixels().iter().map(|p| [p[0], p[1], p[2], 1.0]).collect();
@@ -284,7 +284,7 @@ fn keep(folder: &Path, done: &Done) -> Result<(), CliError> {
     Ok(())
 }
 
-fn write_results(folder: &Path, all: &[Done], device: Option<&str>) -> Result<(), CliError> {
+fn write_results(folder: &Path, all: &[Outcome], device: Option<&str>) -> Result<(), CliError> {
     let cases: Vec<_> = all
         .iter()
         .map(|done| {

@@ -10,6 +10,7 @@ pub mod picture;
 pub mod report;
 pub mod summary;
 pub mod validation;
+pub mod validation_report;
 
 pub use picture::{Encoding, Picture, PictureError};
 

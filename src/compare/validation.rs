@@ -81,6 +81,16 @@ impl Row {
         }
     }
 
+    /// How much of what the limit allows the figure uses: above 1 it is broken.
+    #[must_use]
+    pub fn strain(&self) -> f64 {
+        let strain = match self.limit {
+            Limit::AtMost(limit) => self.figure.abs() / limit,
+            Limit::AtLeast(limit) => limit / self.figure,
+        };
+        if strain.is_nan() { f64::INFINITY } else { strain }
+    }
+
     /// The figure as people read it.
     #[must_use]
     pub fn shown(&self) -> String {

@@ -1,66 +1,50 @@
-//! Pictures in the making: sums over samples, with their variance, in batches that can be stopped between.
+//! Pictures in the making: sums over samples, tile by tile, that can be stopped, kept (`resume`) and gone on with.
+//!
+//! What a picture becomes depends on its settings and the number of samples alone: not on threads, batches or stops. A
+//! pixel's samples are added in their order, and whether a tile has enough is decided at fixed numbers of samples.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use glam::{DMat4, DVec2, DVec3};
+use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::{
+    adaptive,
+    camera::Optics,
     integrator::{Parts, Walk},
     sampler::{Sampler, SamplerKind},
     world::World,
 };
-use crate::{photometry::color::luminance, scene::Projection};
+use crate::photometry::color::luminance;
 
 /// Pixels on each side of a tile: what one core works on at a time.
-const TILE: usize = 16;
+pub(super) const TILE: usize = 16;
 
-/// A camera, relative to its own place.
-#[derive(Clone, Copy, Debug)]
-pub struct Pinhole {
-    /// Across, up and back, unit vectors.
-    axes: [DVec3; 3],
-    projection: Projection,
-    width: usize,
-    height: usize,
-}
+/// Samples a pixel after which a tile is laid down: what a pause waits for.
+const CHUNK: u32 = 4;
 
-impl Pinhole {
-    /// The camera of a node with this transform, which looks along -Z.
-    #[must_use]
-    pub fn new(world: DMat4, projection: Projection, width: usize, height: usize) -> Self {
-        let z = world.z_axis.truncate().normalize_or(DVec3::Z);
-        let x = world.y_axis.truncate().cross(z).normalize_or(z.any_orthonormal_vector());
-        Self { axes: [x, z.cross(x), z], projection, width, height }
-    }
-
-    /// The ray through a place of the picture (pixels from the upper left corner).
-    #[must_use]
-    pub fn ray(&self, place: DVec2) -> (DVec3, DVec3) {
-        let aspect = self.width as f64 / self.height as f64;
-        let x = (2.0 * place.x / self.width as f64 - 1.0) * aspect;
-        let y = 1.0 - 2.0 * place.y / self.height as f64;
-        let [right, up, back] = self.axes;
-        match self.projection {
-            Projection::Perspective { vertical_fov, .. } => {
-                let tan = (f64::from(vertical_fov) / 2.0).tan();
-                (DVec3::ZERO, (right * (x * tan) + up * (y * tan) - back).normalize())
-            }
-            Projection::Orthographic { half_height, near, .. } => {
-                let half = f64::from(half_height);
-                (right * (x * half) + up * (y * half) - back * f64::from(near), -back)
-            }
-        }
-    }
-}
-
-/// One pixel's sums.
+/// One pixel's sums over its samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sum {
-    parts: Parts,
-    luminance: f64,
-    squares: f64,
-    count: u32,
+pub(super) struct Sum {
+    /// Light by its parts (nits by channel).
+    pub parts: Parts,
+    /// Luminance (nits).
+    pub luminance: f64,
+    /// Its square.
+    pub squares: f64,
+    /// The sum of luminance at the last power of two of samples.
+    pub mark: f64,
+    /// Half the difference between the means of the two halves of that many samples (`adaptive`).
+    pub halves: f64,
+}
+
+/// A square of pixels, which all have the same number of samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tile {
+    pub count: u32,
+    /// It has reached the target error.
+    pub done: bool,
+    pub sums: Vec<Sum>,
 }
 
 /// How a picture is made.
@@ -74,125 +58,266 @@ pub struct FilmSettings {
     pub seed: u32,
     /// Rays through all of a pixel; else through its middle, as the raster renderer samples it.
     pub whole_pixels: bool,
+    /// Tiles whose relative error has come below this get no more samples (0.01 is 1 %); none: all get as many.
+    pub target_error: Option<f64>,
 }
 
 impl Default for FilmSettings {
     fn default() -> Self {
-        Self { walk: Walk::default(), sampler: SamplerKind::Sobol, seed: 0, whole_pixels: true }
+        Self { walk: Walk::default(), sampler: SamplerKind::Sobol, seed: 0, whole_pixels: true, target_error: None }
+    }
+}
+
+/// When to stop adding samples.
+pub trait Patience: Sync {
+    /// At once: what is unfinished is dropped. Asked before each path.
+    fn stop(&self) -> bool;
+
+    /// Soon: what is begun is finished. Asked after some samples of a tile.
+    fn pause(&self) -> bool {
+        self.stop()
+    }
+}
+
+impl Patience for AtomicBool {
+    fn stop(&self) -> bool {
+        self.load(Ordering::Relaxed)
     }
 }
 
 /// A picture in the making.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Film {
-    width: usize,
-    height: usize,
-    sums: Vec<Sum>,
-    settings: FilmSettings,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) tiles: Vec<Tile>,
+    pub(super) settings: FilmSettings,
+    /// The number of samples at which errors were looked at last; 0 for never.
+    pub(super) looked: u32,
+    /// The picture's mean luminance (nits) at the first look.
+    pub(super) mean_at_first: f64,
 }
 
 impl Film {
     /// An empty one.
     #[must_use]
     pub fn new(width: usize, height: usize, settings: FilmSettings) -> Self {
-        Self { width, height, sums: vec![Sum::default(); width * height], settings }
+        let across = width.div_ceil(TILE);
+        let tile =
+            |tile| Tile { sums: vec![Sum::default(); pixels(tile, across, width, height).count()], ..Tile::default() };
+        let tiles = (0..across * height.div_ceil(TILE)).map(tile).collect();
+        Self { width, height, tiles, settings, looked: 0, mean_at_first: 0.0 }
     }
 
-    /// Samples that every pixel has.
+    /// Bytes of memory that a picture of this many pixels takes.
+    #[must_use]
+    pub const fn bytes(pixels: u64) -> u64 {
+        pixels.saturating_mul(size_of::<Sum>() as u64)
+    }
+
+    /// Pixels across and down.
+    #[must_use]
+    pub const fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// How it is made.
+    #[must_use]
+    pub const fn settings(&self) -> &FilmSettings {
+        &self.settings
+    }
+
+    /// Samples that every pixel has, but for those that had enough before.
     #[must_use]
     pub fn samples(&self) -> u32 {
-        self.sums.iter().map(|sum| sum.count).min().unwrap_or(0)
+        let least = self.tiles.iter().filter(|tile| !tile.done).map(|tile| tile.count).min();
+        least.unwrap_or_else(|| self.tiles.iter().map(|tile| tile.count).max().unwrap_or(0))
     }
 
-    /// Adds `count` samples to each pixel, on all cores. Returns whether all were added; where `stop` came first,
-    /// the picture is as it was before.
-    pub fn add(&mut self, world: &World<'_>, camera: &Pinhole, count: u32, stop: &AtomicBool) -> bool {
-        let (width, height) = (self.width, self.height);
-        let across = width.div_ceil(TILE);
-        let (sums, settings) = (&self.sums, self.settings);
-        let tiles: Vec<Vec<Sum>> = (0..across * height.div_ceil(TILE))
-            .into_par_iter()
-            .map(|tile| {
-                let mut out = Vec::with_capacity(TILE * TILE);
-                for (x, y) in pixels(tile, across, width, height) {
-                    let mut sum = sums[y * width + x];
-                    for index in sum.count..sum.count.saturating_add(count) {
-                        if stop.load(Ordering::Relaxed) {
-                            return Vec::new();
-                        }
-                        let mut sampler = Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
-                        let place = sampler.next_2d();
-                        let jitter = if settings.whole_pixels { place } else { DVec2::splat(0.5) };
-                        let (origin, direction) = camera.ray(DVec2::new(x as f64, y as f64) + jitter);
-                        let parts = world.path(origin, direction, &settings.walk, &mut sampler);
-                        sum.include(&parts);
-                    }
-                    out.push(sum);
-                }
-                out
-            })
-            .collect();
-        if tiles.iter().any(Vec::is_empty) {
-            return false;
-        }
-        for (tile, values) in tiles.into_iter().enumerate() {
-            for ((x, y), sum) in pixels(tile, across, width, height).zip(values) {
-                self.sums[y * width + x] = sum;
+    /// Samples of all pixels together.
+    #[must_use]
+    pub fn total_samples(&self) -> u64 {
+        self.tiles.iter().map(|tile| u64::from(tile.count) * tile.sums.len() as u64).sum()
+    }
+
+    /// The part of the pixels that has reached the target error.
+    #[must_use]
+    pub fn converged(&self) -> f64 {
+        let done: usize = self.tiles.iter().filter(|tile| tile.done).map(|tile| tile.sums.len()).sum();
+        done as f64 / (self.width * self.height).max(1) as f64
+    }
+
+    /// Adds `count` samples to each pixel that has not reached the target error, on all cores. Returns whether all were
+    /// added; where `stop` came first, the picture holds what was complete, and another call goes on from there.
+    pub fn add(&mut self, world: &World<'_>, camera: &impl Optics, count: u32, stop: &impl Patience) -> bool {
+        self.advance(world, camera, self.samples().saturating_add(count), stop)
+    }
+
+    /// Goes on until each pixel has `goal` samples or has reached the target error. Returns whether it came to that.
+    pub fn advance(&mut self, world: &World<'_>, camera: &impl Optics, goal: u32, patience: &impl Patience) -> bool {
+        loop {
+            let have = self.samples();
+            self.look(have);
+            if have >= goal || self.tiles.iter().all(|tile| tile.done) {
+                return true;
+            }
+            // No further than to where errors are looked at.
+            let next = have.saturating_add(1).checked_next_power_of_two().map_or(goal, |look| look.min(goal));
+            let (across, width, height, settings) = (self.width.div_ceil(TILE), self.width, self.height, self.settings);
+            let complete = self
+                .tiles
+                .par_iter_mut()
+                .enumerate()
+                .filter(|(_, tile)| !tile.done)
+                .map(|(number, tile)| {
+                    let pixels: Vec<_> = pixels(number, across, width, height).collect();
+                    tile.advance(world, camera, &settings, &pixels, next, patience)
+                })
+                // All, not until the first that was stopped: others may be about to finish.
+                .fold(|| true, |a, b| a & b)
+                .reduce(|| true, |a, b| a & b);
+            if !complete {
+                return false;
             }
         }
-        true
+    }
+
+    /// Decides which tiles have enough, once at each power of two.
+    fn look(&mut self, count: u32) {
+        let Some(target) = self.settings.target_error else { return };
+        if count >= adaptive::FIRST_LOOK && count.is_power_of_two() && count > self.looked {
+            if self.looked == 0 {
+                self.mean_at_first = self.mean_luminance();
+            }
+            self.looked = count;
+            let across = self.width.div_ceil(TILE);
+            adaptive::look(&mut self.tiles, across, count, target, self.mean_at_first);
+        }
+    }
+
+    fn mean_luminance(&self) -> f64 {
+        let sum: f64 = self.sums().into_iter().map(|(sum, count)| sum.luminance / f64::from(count.max(1))).sum();
+        sum / (self.width * self.height).max(1) as f64
+    }
+
+    /// Sums of all pixels, row by row, with their numbers of samples.
+    fn sums(&self) -> Vec<(Sum, u32)> {
+        let mut out = vec![(Sum::default(), 0); self.width * self.height];
+        let across = self.width.div_ceil(TILE);
+        for (number, tile) in self.tiles.iter().enumerate() {
+            for ((x, y), sum) in pixels(number, across, self.width, self.height).zip(&tile.sums) {
+                out[y * self.width + x] = (*sum, tile.count);
+            }
+        }
+        out
     }
 
     /// Mean luminance of each pixel (nits by channel), of one part or of the total.
     #[must_use]
     pub fn mean(&self, part: impl Fn(&Parts) -> DVec3) -> Vec<DVec3> {
-        self.sums.iter().map(|sum| part(&sum.parts) / f64::from(sum.count.max(1))).collect()
+        self.sums().iter().map(|(sum, count)| part(&sum.parts) / f64::from((*count).max(1))).collect()
     }
 
-    /// The variance of each pixel's mean luminance (nits squared).
+    /// Samples of each pixel.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u32> {
+        self.sums().iter().map(|(_, count)| *count).collect()
+    }
+
+    /// The variance of each pixel's mean luminance (nits squared), from the variance of its samples as though they were
+    /// independent. The error of Sobol points is less; see `relative_error`.
     #[must_use]
     pub fn variance(&self) -> Vec<f64> {
-        self.sums
-            .iter()
-            .map(|sum| {
-                let n = f64::from(sum.count.max(2));
-                let mean = sum.luminance / n;
-                ((sum.squares / n - mean * mean) / (n - 1.0)).max(0.0)
-            })
-            .collect()
+        let of = |(sum, count): &(Sum, u32)| {
+            let n = f64::from((*count).max(2));
+            let mean = sum.luminance / n;
+            ((sum.squares / n - mean * mean) / (n - 1.0)).max(0.0)
+        };
+        self.sums().iter().map(of).collect()
     }
 
-    /// The picture's relative error: the root of the mean variance over the mean luminance.
+    /// The picture's relative error: the root of the mean squared error of its pixels over their mean luminance.
+    ///
+    /// From the two halves of each pixel's samples, which with Sobol points is nearer to the truth than the variance of
+    /// samples and still on the safe side (`adaptive`); with fewer than 4 samples, from that variance.
     #[must_use]
     pub fn relative_error(&self) -> f64 {
-        let count = self.sums.len().max(1) as f64;
-        let mean = self.sums.iter().map(|sum| sum.luminance / f64::from(sum.count.max(1))).sum::<f64>() / count;
-        let variance = self.variance().iter().sum::<f64>() / count;
-        if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
+        let pixels = (self.width * self.height).max(1) as f64;
+        let squares = if self.samples() < 4 {
+            self.variance().iter().sum::<f64>()
+        } else {
+            let of = |tile: &Tile| adaptive::mean_squared_error(tile) * tile.sums.len() as f64;
+            self.tiles.iter().map(of).sum()
+        };
+        let mean = self.mean_luminance();
+        if mean > 0.0 { (squares / pixels).sqrt() / mean } else { 0.0 }
+    }
+}
+
+impl Tile {
+    fn advance(
+        &mut self,
+        world: &World<'_>,
+        camera: &impl Optics,
+        settings: &FilmSettings,
+        pixels: &[(usize, usize)],
+        goal: u32,
+        patience: &impl Patience,
+    ) -> bool {
+        while self.count < goal {
+            if patience.pause() {
+                return false;
+            }
+            let end = goal.min(self.count.saturating_add(CHUNK));
+            let mut sums = self.sums.clone();
+            for (sum, &(x, y)) in sums.iter_mut().zip(pixels) {
+                for index in self.count..end {
+                    if patience.stop() {
+                        return false;
+                    }
+                    let mut sampler = Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
+                    let place = sampler.next_2d();
+                    let place = if settings.whole_pixels { place } else { DVec2::splat(0.5) };
+                    let (lens, time) = (sampler.next_2d(), sampler.next_1d());
+                    let ray = camera.ray(DVec2::new(x as f64, y as f64) + place, lens, time);
+                    let parts = if ray.weight > 0.0 {
+                        world.path(ray.origin, ray.direction, &settings.walk, &mut sampler)
+                    } else {
+                        Parts::default()
+                    };
+                    sum.include(&parts, ray.weight, index + 1);
+                }
+            }
+            (self.sums, self.count) = (sums, end);
+        }
+        true
     }
 }
 
 impl Sum {
-    fn include(&mut self, parts: &Parts) {
+    /// Adds a path's light; `count` samples there are with this one.
+    fn include(&mut self, parts: &Parts, weight: f64, count: u32) {
+        let total = parts.total() * weight;
         // A path whose light is no number would make its pixel none: it counts as dark, and as counted.
-        let total = parts.total();
-        self.count += 1;
-        if !total.is_finite() {
-            return;
+        if total.is_finite() {
+            let l = luminance(total);
+            self.luminance += l;
+            self.squares += l * l;
+            let (mut sums, parts) = (self.parts.to_array(), parts.to_array());
+            for (sum, part) in sums.iter_mut().zip(parts) {
+                *sum += part * weight;
+            }
+            self.parts = Parts::from_array(sums);
         }
-        let l = luminance(total);
-        self.luminance += l;
-        self.squares += l * l;
-        let sum = &mut self.parts;
-        sum.emission += parts.emission;
-        sum.direct_diffuse += parts.direct_diffuse;
-        sum.direct_specular += parts.direct_specular;
-        sum.indirect_diffuse += parts.indirect_diffuse;
-        sum.indirect_specular += parts.indirect_specular;
+        if count.is_power_of_two() {
+            self.halves = (2.0 * self.mark - self.luminance) / f64::from(count);
+            self.mark = self.luminance;
+        }
     }
 }
 
+/// The pixels of a tile, in the order of its sums.
 fn pixels(tile: usize, across: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, usize)> {
-    let (left, top) = (tile % across * TILE, tile / across * TILE);
+    let (left, top) = (tile % across.max(1) * TILE, tile / across.max(1) * TILE);
     (top..(top + TILE).min(height)).flat_map(move |y| (left..(left + TILE).min(width)).map(move |x| (x, y)))
 }

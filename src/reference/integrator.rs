@@ -4,8 +4,11 @@
 use glam::DVec3;
 
 use super::{
-    bsdf::{Bsdf, Reflected},
+    bsdf::{Bsdf, Sampled, Scattered, Wall},
+    lights::LampHit,
+    media::{Media, Medium},
     sampler::Sampler,
+    shading::{Frame, view_in},
     world::{SurfacePoint, World},
 };
 use crate::photometry::color::luminance;
@@ -44,43 +47,50 @@ impl Default for Walk {
 pub struct Parts {
     /// What glows by itself, seen directly.
     pub emission: DVec3,
-    /// Light that was reflected once, diffusely.
+    /// Light that met one surface, and was reflected diffusely.
     pub direct_diffuse: DVec3,
-    /// Light that was reflected once, specularly.
+    /// Light that met one surface, and was reflected specularly.
     pub direct_specular: DVec3,
-    /// Light that was reflected more often, last diffusely.
+    /// Light that met one surface, and came through it.
+    pub direct_transmission: DVec3,
+    /// Light that met more surfaces, and was reflected diffusely by the one that is seen.
     pub indirect_diffuse: DVec3,
-    /// Light that was reflected more often, last specularly.
+    /// Light that met more surfaces, and was reflected specularly by the one that is seen.
     pub indirect_specular: DVec3,
+    /// Light that met more surfaces, and came through the one that is seen.
+    pub indirect_transmission: DVec3,
 }
 
 impl Parts {
     /// All light.
     #[must_use]
     pub fn total(&self) -> DVec3 {
-        self.emission + self.direct_diffuse + self.direct_specular + self.indirect_diffuse + self.indirect_specular
-    }
-}
-
-/// The frame of a shading normal.
-struct Frame {
-    x: DVec3,
-    y: DVec3,
-    z: DVec3,
-}
-
-impl Frame {
-    fn new(z: DVec3) -> Self {
-        let (x, y) = z.any_orthonormal_pair();
-        Self { x, y, z }
+        self.emission
+            + self.direct_diffuse
+            + self.direct_specular
+            + self.direct_transmission
+            + self.indirect_diffuse
+            + self.indirect_specular
+            + self.indirect_transmission
     }
 
-    fn inside(&self, v: DVec3) -> DVec3 {
-        DVec3::new(v.dot(self.x), v.dot(self.y), v.dot(self.z))
-    }
-
-    fn outside(&self, v: DVec3) -> DVec3 {
-        self.x * v.x + self.y * v.y + self.z * v.z
+    /// Adds light that met so many surfaces, the first of which was `first`.
+    fn add(&mut self, light: DVec3, surfaces: u32, first: &First) {
+        let (diffuse, transmission) = (light * first.diffuse, light * first.transmission);
+        let specular = light - diffuse - transmission;
+        match surfaces {
+            0 => self.emission += light,
+            1 => {
+                self.direct_diffuse += diffuse;
+                self.direct_specular += specular;
+                self.direct_transmission += transmission;
+            }
+            _ => {
+                self.indirect_diffuse += diffuse;
+                self.indirect_specular += specular;
+                self.indirect_transmission += transmission;
+            }
+        }
     }
 }
 
@@ -90,167 +100,265 @@ fn balance(a: f64, b: f64) -> f64 {
     if a2.is_infinite() { 1.0 } else { a2 / (a2 + b2).max(1e-300) }
 }
 
-/// What the path's first surface made of light, to tell parts apart.
-#[derive(Clone, Copy)]
+/// What the path's first surface made of light, to tell parts apart: shares by channel, of which specular reflection has
+/// the rest.
+#[derive(Clone, Copy, Default)]
 struct First {
-    /// Throughput by channel of the diffuse lobe over that of both.
-    diffuse_share: DVec3,
+    diffuse: DVec3,
+    transmission: DVec3,
+}
+
+impl First {
+    fn of(scattered: &Scattered) -> Self {
+        let total = scattered.total();
+        let share = |part: DVec3| {
+            DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { part[i] / total[i] } else { 0.0 }))
+        };
+        Self { diffuse: share(scattered.diffuse), transmission: share(scattered.transmitted) }
+    }
+}
+
+/// A path up to where it is.
+struct State {
+    origin: DVec3,
+    direction: DVec3,
+    /// The side of the surface that it has left; zero at the eye.
+    away: DVec3,
+    /// What is around it.
+    media: Media,
+    throughput: DVec3,
+    /// By how much radiance that was bent will grow again: chance should not end paths for that.
+    bent: f64,
+    surfaces: u32,
+    first: First,
+    /// Density of the sample that led here; none from the eye and from smooth glass, where nothing else finds the light.
+    density: Option<f64>,
+    /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
+    back: f64,
+}
+
+/// A surface point with all that shading it needs.
+struct Vertex<'a> {
+    hit: &'a SurfacePoint,
+    frame: Frame,
+    v: DVec3,
+    /// What is on the other side.
+    beyond: Media,
 }
 
 impl World<'_> {
-    /// The light along a ray from the eye.
+    /// The light along a ray from a place near the eye.
     #[must_use]
     pub fn path(&self, origin: DVec3, direction: DVec3, walk: &Walk, sampler: &mut Sampler) -> Parts {
         let mut parts = Parts::default();
-        let (mut origin, mut direction, mut away) = (origin, direction, DVec3::ZERO);
-        let mut throughput = DVec3::ONE;
-        let mut surfaces = 0;
-        let mut first: Option<First> = None;
-        // Density of the BRDF's sample that led here; none from the camera.
-        let mut density: Option<f64> = None;
-        // Blended layers do not count as surfaces, but must end some time.
+        let mut path = State {
+            origin,
+            direction,
+            away: DVec3::ZERO,
+            media: self.media_at(origin),
+            throughput: DVec3::ONE,
+            bent: 1.0,
+            surfaces: 0,
+            first: First::default(),
+            density: None,
+            back: 0.0,
+        };
+        // What lets light straight through does not count as a surface, but must end some time.
         for _ in 0..walk.bounces.saturating_add(256) {
-            let hit = self.closest(origin, direction, away);
-            let distance = hit.map_or(f64::INFINITY, |hit| hit.distance);
-            let mut emitted = DVec3::ZERO;
-            if let Some((radiance, _, by_light)) = self.lights.hit(origin, direction, distance) {
-                // Lamps are not in the way of rays: they light what they stand before, and are seen, no more.
-                emitted += radiance * weight_of_hit(density, by_light, walk.strategy, surfaces);
-            }
-            if let Some(hit) = &hit {
-                let by_light = hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, direction, hit.distance));
-                let opaque = hit.opacity;
-                emitted += hit.emission * opaque * weight_of_hit(density, by_light, walk.strategy, surfaces);
-            }
-            if hit.is_none() {
-                let (around, by_light) = self.lights.around(direction);
-                emitted += around * weight_of_hit(density, by_light, walk.strategy, surfaces);
-            }
-            add(&mut parts, throughput * emitted, surfaces, first);
-            let Some(hit) = hit else { break };
-            if sampler.next_1d() >= hit.opacity {
-                // Through a blended layer, as though it were not there.
-                origin = hit.position;
-                away = -hit.geometric;
+            let hit = self.closest(path.origin, path.direction, path.away);
+            self.add_met_light(&path, hit.as_ref(), walk, &mut parts);
+            let Some(mut hit) = hit else { break };
+            path.throughput *= fade(self.medium(&path.media), hit.distance);
+            // By chance as though the surface were not there, else with all its light.
+            let straight = hit.straight_through(path.direction);
+            let chance = hit.opacity * (1.0 - straight.max_element());
+            let u = sampler.next_1d();
+            if u >= chance {
+                if u < hit.opacity {
+                    path.throughput *= straight / straight.max_element();
+                }
+                path.pass(&hit, path.media);
                 continue;
             }
-            if hit.unlit.is_some() || surfaces >= walk.bounces {
+            if straight != DVec3::ZERO {
+                path.throughput /= 1.0 - straight.max_element();
+            }
+            let beyond = self.border(&mut hit, &path.media);
+            let Some(beyond) = beyond else {
+                path.pass(&hit, hit.border.and_then(|m| path.media.left(m)).unwrap_or(path.media));
+                continue;
+            };
+            if hit.unlit.is_some() || path.surfaces >= walk.bounces {
                 break;
             }
-            surfaces += 1;
+            path.surfaces += 1;
             let frame = Frame::new(hit.normal);
-            let v = view_in(&frame, -direction);
+            let v = view_in(&frame, -path.direction);
+            let vertex = Vertex { hit: &hit, frame, v, beyond };
             if walk.strategy != Strategy::Brdf {
-                self.add_sampled_light(&hit, &frame, v, throughput, surfaces, first, walk, sampler, &mut parts);
+                self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
             } else {
                 // The numbers are used up alike, so that strategies see the same paths.
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
-            let Some(l) = hit.bsdf.sample(v, lobe, u) else { break };
-            let next = frame.outside(l);
-            if next.dot(hit.geometric) <= 0.0 {
+            let Some(sampled) = hit.bsdf.sample(v, lobe, u) else { break };
+            if !path.scatter(&vertex, &sampled) {
                 break;
             }
-            let chance = hit.bsdf.density(v, l);
-            let reflected = hit.bsdf.evaluate(v, l);
-            if chance <= 0.0 {
-                break;
-            }
-            first = first.or_else(|| Some(First { diffuse_share: share(reflected) }));
-            throughput *= reflected.total() / chance;
-            if surfaces > walk.roulette_after {
-                let survive = throughput.max_element().clamp(0.05, 1.0);
+            if path.surfaces > walk.roulette_after {
+                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, 1.0);
                 if sampler.next_1d() >= survive {
                     break;
                 }
-                throughput /= survive;
+                path.throughput /= survive;
             }
-            density = Some(chance);
-            (origin, direction, away) = (hit.position, next, hit.geometric);
         }
         parts
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// The light of what a path meets before or at its next surface.
+    fn add_met_light(&self, path: &State, hit: Option<&SurfacePoint>, walk: &Walk, parts: &mut Parts) {
+        let medium = self.medium(&path.media);
+        let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
+        let mut emitted = DVec3::ZERO;
+        let mut nearest: Option<LampHit> = None;
+        // Lamps are not in the way of rays: they light what they stand before, and are seen, no more.
+        self.lights.along(path.origin, path.direction, limit, path.back, |lamp| {
+            if path.surfaces > 0 {
+                let weight = match (lamp.density, path.density, walk.strategy) {
+                    (Some(by_light), density, strategy) => weight_of_hit(density, by_light, strategy),
+                    (None, None, _) | (None, _, Strategy::Brdf) => 1.0,
+                    (None, Some(_), _) => 0.0,
+                };
+                emitted += lamp.radiance * fade(medium, lamp.distance) * weight;
+            } else if lamp.visible && nearest.is_none_or(|before| lamp.distance < before.distance) {
+                nearest = Some(lamp);
+            }
+        });
+        if let Some(lamp) = nearest {
+            emitted += lamp.radiance * fade(medium, lamp.distance);
+        }
+        if let Some(hit) = hit {
+            if hit.emission != DVec3::ZERO {
+                let distance = hit.distance + path.back;
+                let by_light =
+                    hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, path.direction, distance));
+                let weight = weight_of_hit(path.density, by_light, walk.strategy);
+                emitted += hit.emission * fade(medium, hit.distance) * (hit.opacity * weight);
+            }
+        } else {
+            let (around, by_light) = self.lights.around(path.direction);
+            let weight = weight_of_hit(path.density, by_light, walk.strategy);
+            emitted += around * fade(medium, f64::INFINITY) * weight;
+        }
+        parts.add(path.throughput * emitted, path.surfaces, &path.first);
+    }
+
+    /// What lies behind a surface; its glass learns how it bends light. None where a volume ends that reaches into what the
+    /// path is in: nothing changes there.
+    fn border(&self, hit: &mut SurfacePoint, here: &Media) -> Option<Media> {
+        let Some(material) = hit.border else { return Some(*here) };
+        let ior = |media: &Media| self.medium(media).map_or(1.0, |medium| medium.ior);
+        let own = ior(&Media::default().entered(material));
+        let (eta, beyond) = if hit.front {
+            (own / ior(here), here.entered(material))
+        } else if let Some(outside) = here.left(material) {
+            if here.here() != Some(material) {
+                return None;
+            }
+            (ior(&outside) / own, outside)
+        } else {
+            // A mesh that is not closed: it was entered where there is no face.
+            (ior(here) / own, *here)
+        };
+        hit.bsdf.wall = Wall::Border { eta };
+        Some(beyond)
+    }
+
     fn add_sampled_light(
         &self,
-        hit: &SurfacePoint,
-        frame: &Frame,
-        v: DVec3,
-        throughput: DVec3,
-        surfaces: u32,
-        first: Option<First>,
+        path: &State,
+        vertex: &Vertex<'_>,
         walk: &Walk,
         sampler: &mut Sampler,
         parts: &mut Parts,
     ) {
         let (choice, u) = (sampler.next_1d(), sampler.next_2d());
+        let hit = vertex.hit;
         let Some(light) = self.lights.sample(hit.position, choice, u) else { return };
-        if light.direction.dot(hit.geometric) <= 0.0 {
+        let through = light.direction.dot(hit.geometric) < 0.0;
+        if through && !hit.bsdf.spreads_through() {
             return;
         }
-        let l = frame.inside(light.direction);
-        let reflected = hit.bsdf.evaluate(v, l);
-        if reflected.total() == DVec3::ZERO {
+        let l = vertex.frame.inside(light.direction);
+        if (l.z < 0.0) != through {
             return;
         }
-        let mut weight = throughput * light.weight;
+        let scattered = hit.bsdf.evaluate(vertex.v, l);
+        if scattered.total() == DVec3::ZERO {
+            return;
+        }
+        let mut weight = path.throughput * light.weight;
         if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
-            weight *= balance(density, hit.bsdf.density(v, l));
+            weight *= balance(density, hit.bsdf.density(vertex.v, l));
+        }
+        let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
+        if let Some(varied) = &light.varied {
+            weight *= self.presence(varied);
         }
         if light.shadow {
-            weight *= self.transmittance(hit.position, light.direction, light.distance, hit.geometric);
+            weight *= self.transmittance(hit.position, light.direction, light.distance, away);
         }
-        if surfaces == 1 {
-            parts.direct_diffuse += weight * reflected.diffuse;
-            parts.direct_specular += weight * reflected.specular;
-        } else {
-            let share = first.map_or(DVec3::ZERO, |first| first.diffuse_share);
-            parts.indirect_diffuse += weight * reflected.total() * share;
-            parts.indirect_specular += weight * reflected.total() * (DVec3::ONE - share);
-        }
+        weight *= fade(self.medium(media), light.distance);
+        let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };
+        parts.add(weight * scattered.total(), path.surfaces, &first);
     }
 }
 
-/// The view direction in the shading frame. A bent normal may turn the surface from the eye: then it is seen at grazing
-/// incidence, as the raster renderer has it (`shaders/lib/brdf.glsl`).
-fn view_in(frame: &Frame, view: DVec3) -> DVec3 {
-    let v = frame.inside(view);
-    if v.z >= 1e-4 { v } else { DVec3::new(v.x, v.y, 1e-4).normalize() }
+impl State {
+    /// On behind a surface as though it were not there.
+    fn pass(&mut self, hit: &SurfacePoint, media: Media) {
+        self.back += hit.distance;
+        (self.origin, self.away, self.media) = (hit.position, -hit.geometric, media);
+    }
+
+    /// On in a sampled direction; false where it is on the wrong side of the triangle.
+    fn scatter(&mut self, vertex: &Vertex<'_>, sampled: &Sampled) -> bool {
+        let through = sampled.l.z < 0.0;
+        let next = vertex.frame.outside(sampled.l);
+        let geometric = vertex.hit.geometric;
+        let side = if through { -geometric } else { geometric };
+        if next.dot(side) <= 0.0 {
+            return false;
+        }
+        if self.surfaces == 1 {
+            self.first = First::of(&sampled.weight);
+        }
+        self.throughput *= sampled.weight.total();
+        self.bent *= sampled.bent;
+        self.density = sampled.density;
+        self.back = 0.0;
+        if through {
+            self.media = vertex.beyond;
+        }
+        (self.origin, self.direction, self.away) = (vertex.hit.position, next, side);
+        true
+    }
 }
 
-fn share(reflected: Reflected) -> DVec3 {
-    let total = reflected.total();
-    DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { reflected.diffuse[i] / total[i] } else { 0.0 }))
+/// What a medium leaves of light after a distance (m).
+fn fade(medium: Option<&Medium>, distance: f64) -> DVec3 {
+    medium.map_or(DVec3::ONE, |medium| medium.transmittance(distance))
 }
 
 /// The weight of light that a path meets by itself.
-fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: Strategy, surfaces: u32) -> f64 {
+fn weight_of_hit(density: Option<f64>, by_light: f64, strategy: Strategy) -> f64 {
     match (density, strategy) {
-        // Seen from the camera, perhaps through blended layers: nothing else finds it.
-        (None, _) => 1.0,
-        (_, Strategy::Brdf) => 1.0,
+        // From the eye or from smooth glass, perhaps through layers: nothing else finds it.
+        (None, _) | (_, Strategy::Brdf) => 1.0,
         (_, Strategy::Lights) => 0.0,
-        (Some(density), Strategy::Both) => {
-            debug_assert!(surfaces > 0);
-            balance(density, by_light)
-        }
-    }
-}
-
-fn add(parts: &mut Parts, light: DVec3, surfaces: u32, first: Option<First>) {
-    let share = first.map_or(DVec3::ZERO, |first| first.diffuse_share);
-    match surfaces {
-        0 => parts.emission += light,
-        1 => {
-            parts.direct_diffuse += light * share;
-            parts.direct_specular += light * (DVec3::ONE - share);
-        }
-        _ => {
-            parts.indirect_diffuse += light * share;
-            parts.indirect_specular += light * (DVec3::ONE - share);
-        }
+        (Some(density), Strategy::Both) => balance(density, by_light),
     }
 }
 

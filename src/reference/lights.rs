@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, f64::consts::PI};
 
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, Vec2};
 
 use crate::{
     bvh::{SceneBvh, TopLevel},
@@ -11,7 +11,7 @@ use crate::{
         color::luminance,
         lights::{Emitter, Sides},
     },
-    scene::{Environment, Light, Scene},
+    scene::{AlphaMode, Environment, Light, Scene},
 };
 
 /// A light with its place relative to the eye.
@@ -33,6 +33,8 @@ struct EmissiveTriangle {
     area: f64,
     emission: DVec3,
     two_sided: bool,
+    /// Instance and triangle of the trees, where a texture or opacity makes a difference from place to place.
+    varied: Option<(u32, u32)>,
 }
 
 /// Light from all around, with chances by texel.
@@ -70,6 +72,34 @@ pub struct LightSample {
     pub density: Option<f64>,
     /// It casts shadows.
     pub shadow: bool,
+    /// A point of an emissive triangle, where a texture or opacity has a say: the weight is to be multiplied by
+    /// `World::presence`.
+    pub varied: Option<TrianglePoint>,
+}
+
+/// A point of a triangle of the trees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrianglePoint {
+    /// Which instance of the upper level.
+    pub instance: u32,
+    /// Which triangle.
+    pub triangle: u32,
+    /// Weights of its second and third corner.
+    pub barycentric: Vec2,
+}
+
+/// A lamp's surface that a ray has met.
+#[derive(Clone, Copy, Debug)]
+pub struct LampHit {
+    /// Its luminance (nits by channel).
+    pub radiance: DVec3,
+    /// Distance (m); infinite for the sun's disk.
+    pub distance: f64,
+    /// Density by solid angle with which `Lights::sample` gives the direction at the path's last vertex; none for lamps that
+    /// shine through everything, whose light rays cannot find.
+    pub density: Option<f64>,
+    /// It is seen directly.
+    pub visible: bool,
 }
 
 impl Lights {
@@ -110,6 +140,7 @@ impl Lights {
                 continue;
             }
             let mirrored = world.determinant() < 0.0;
+            let varied = material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
             for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
                 let source = bvh.sources[triangle as usize] as usize;
                 let corner = |i: usize| {
@@ -130,6 +161,7 @@ impl Lights {
                     area,
                     emission: material.emission.as_dvec3(),
                     two_sided: material.double_sided,
+                    varied: varied.then_some((instance, triangle)),
                 });
             }
         }
@@ -193,7 +225,8 @@ impl Lights {
             },
         };
         sample.weight /= chance;
-        sample.density = sample.density.map(|density| density * chance);
+        // Light that nothing stops is found by points on the lamp alone: a ray may meet a surface before.
+        sample.density = sample.density.filter(|_| sample.shadow).map(|density| density * chance);
         Some(sample)
     }
 
@@ -214,20 +247,15 @@ impl Lights {
         (around.luminance(direction), around.density(direction) * chance)
     }
 
-    /// The nearest light with a surface along a ray, before `limit` (m): its luminance (nits), distance (infinite for the
-    /// sun's disk) and the density with which `sample` gives this direction.
-    #[must_use]
-    pub fn hit(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<(DVec3, f64, f64)> {
-        let mut best: Option<(DVec3, f64, f64)> = None;
-        for (index, light) in self.placed.iter().enumerate() {
-            let before = best.map_or(limit, |(_, distance, _)| distance);
-            if let Some((distance, density)) = light.hit(origin, direction, before) {
-                // Unseen lamps are found by points on them alone.
-
-                best = Some((light.radiance(), distance, density * self.chance(index)));
+    /// Tells of every lamp's surface that a ray meets before `limit` (m). The path's last vertex lies `back` (m) behind the
+    /// ray's origin.
+    pub fn along(&self, origin: DVec3, direction: DVec3, limit: f64, back: f64, mut met: impl FnMut(LampHit)) {
+        for (index, placed) in self.placed.iter().enumerate() {
+            if let Some((distance, density)) = placed.hit(origin, direction, limit, back) {
+                let density = placed.light.shadow.then(|| density * self.chance(index));
+                met(LampHit { radiance: placed.radiance(), distance, density, visible: placed.light.visible });
             }
         }
-        best
     }
 }
 
@@ -284,6 +312,7 @@ impl Surroundings {
             weight,
             density: Some(density),
             shadow: true,
+            varied: None,
         })
     }
 }
@@ -300,7 +329,10 @@ impl EmissiveTriangle {
         let root = u.x.sqrt();
         let [a, b, c] = self.corners;
         let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
-        surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)
+        let sample = surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
+        let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
+        let varied = self.varied.map(|(instance, triangle)| TrianglePoint { instance, triangle, barycentric });
+        Some(LightSample { varied, ..sample })
     }
 }
 
@@ -321,7 +353,14 @@ fn surface_sample(
         return None;
     }
     let density = distance * distance / (area * facing.abs());
-    Some(LightSample { direction, distance, weight: luminance / density, density: Some(density), shadow: true })
+    Some(LightSample {
+        direction,
+        distance,
+        weight: luminance / density,
+        density: Some(density),
+        shadow: true,
+        varied: None,
+    })
 }
 
 /// Two unit vectors across a third.
@@ -358,11 +397,11 @@ impl PlacedLight {
                 let window =
                     self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
                 let weight = self.color() * (candela * window / d2);
-                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow }
+                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow, varied: None }
             }
             Emitter::Sun { angular_radius: 0.0 } => {
                 let weight = self.color() * self.light.source.lux(1.0).get();
-                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow }
+                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow, varied: None }
             }
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
@@ -374,6 +413,7 @@ impl PlacedLight {
                     weight: self.radiance() / density,
                     density: Some(density),
                     shadow,
+                    varied: None,
                 }
             }
             Emitter::Sphere { radius } => {
@@ -382,7 +422,8 @@ impl PlacedLight {
                 let direction = cone((self.position - from).normalize(), part, u);
                 let distance = sphere_distance(self.position - from, direction, radius)
                     .unwrap_or((self.position - from).dot(direction));
-                LightSample { direction, distance, weight: self.radiance() / density, density: Some(density), shadow }
+                let weight = self.radiance() / density;
+                LightSample { direction, distance, weight, density: Some(density), shadow, varied: None }
             }
             Emitter::Disk { radius, sides } => {
                 let (r, phi) = (radius * u.x.sqrt(), 2.0 * PI * u.y);
@@ -428,9 +469,10 @@ impl PlacedLight {
     }
 
     /// Where a ray meets the light's surface before `limit`, and the density (by solid angle, of this light alone) with
-    /// which `sample` gives the ray's direction.
-    fn hit(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<(f64, f64)> {
+    /// which `sample` gives the ray's direction at the place `back` behind its origin.
+    fn hit(&self, origin: DVec3, direction: DVec3, limit: f64, back: f64) -> Option<(f64, f64)> {
         let to_center = self.position - origin;
+        let far = |distance: f64| (distance + back) * (distance + back);
         let flat = |half: &dyn Fn(DVec3) -> bool, area: f64, sides: Sides| {
             let facing = -self.direction.dot(direction);
             if facing == 0.0 || (facing < 0.0 && sides == Sides::One) {
@@ -438,7 +480,7 @@ impl PlacedLight {
             }
             let distance = to_center.dot(self.direction) / direction.dot(self.direction);
             let inside = distance > 0.0 && distance < limit && half(direction * distance - to_center);
-            inside.then(|| (distance, distance * distance / (area * facing.abs())))
+            inside.then(|| (distance, far(distance) / (area * facing.abs())))
         };
         match self.light.emitter() {
             Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { angular_radius: 0.0 } => None,
@@ -448,9 +490,11 @@ impl PlacedLight {
                 inside.then(|| (f64::INFINITY, 1.0 / (2.0 * PI * part)))
             }
             Emitter::Sphere { radius } => {
-                let part = sphere_cap(to_center, radius)?;
                 let distance = sphere_distance(to_center, direction, radius).filter(|d| *d < limit)?;
-                Some((distance, 1.0 / (2.0 * PI * part)))
+                // From inside of it `sample` finds nothing.
+                let density =
+                    sphere_cap(to_center + direction * back, radius).map_or(0.0, |part| 1.0 / (2.0 * PI * part));
+                Some((distance, density))
             }
             Emitter::Disk { radius, sides } => flat(&|p| p.length() < radius, PI * radius * radius, sides),
             Emitter::Rectangle { width, height, sides } => flat(
@@ -462,7 +506,7 @@ impl PlacedLight {
                 let (distance, normal) = self.capsule(origin, direction, radius, length)?;
                 let facing = -normal.dot(direction);
                 let area = 2.0 * PI * radius * length + 4.0 * PI * radius * radius;
-                (distance < limit && facing > 0.0).then(|| (distance, distance * distance / (area * facing)))
+                (distance < limit && facing > 0.0).then(|| (distance, far(distance) / (area * facing)))
             }
         }
     }

@@ -1,18 +1,43 @@
 //! The reference: an unbiased path tracer on the host. It shares the scene with the raster renderer and nothing of how
 //! light is found.
 
+pub mod adaptive;
+pub mod aov;
 pub mod bsdf;
+pub mod camera;
 pub mod film;
+pub mod fingerprint;
 pub mod integrator;
+pub mod layers;
 pub mod lights;
+pub mod media;
+pub mod resume;
 pub mod sampler;
+mod shading;
 pub mod world;
 
-pub use film::{Film, FilmSettings, Pinhole};
+pub use camera::{LensCamera, Optics, Pinhole};
+pub use film::{Film, FilmSettings, Patience};
+pub use fingerprint::Print;
 pub use integrator::{Parts, Strategy, Walk};
+pub use resume::ResumeError;
 pub use sampler::SamplerKind;
 pub use world::World;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod chi_square;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod film_tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_glass;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lights;

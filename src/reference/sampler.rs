@@ -1,7 +1,16 @@
-//! Numbers in [0, 1) for the integrator: Owen-scrambled Sobol points, or independent ones as their control.
+//! Numbers in [0, 1) for the integrator: Owen-scrambled Sobol points whose error is spread over the picture as blue noise,
+//! or independent ones as their control.
 //!
 //! Burley, "Practical Hash-based Owen Scrambling" (JCGT 9(4), 2020): each group of four dimensions takes the Sobol points
 //! in an order of its own (a scrambled index), and each dimension is scrambled by itself.
+//!
+//! The pixels of a block of 8x8 share order and scramble, and each moves the points by a digital shift of its own, so
+//! that the points of neighbours complement each other: the idea of Ahmed and Wonka, "Screen-Space Blue-Noise Diffusion
+//! of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels" (SIGGRAPH Asia 2020). Theirs cuts one sequence into
+//! the pixels' parts and needs to know how long these will be. Here the shifts are such that it holds at every power of
+//! two of samples: of a pair of dimensions, the first 2^j points of all pixels of each aligned square of 2x2, 4x4 or
+//! 8x8 together are stratified as finely as a (0, m, 2)-net is (`SHIFTS`). A pixel by itself has the same
+//! Owen-scrambled points as with a seed of its own: its estimate has the same mean and the same variance.
 
 use glam::DVec2;
 
@@ -19,10 +28,22 @@ pub enum SamplerKind {
 #[derive(Clone, Debug)]
 pub struct Sampler {
     kind: SamplerKind,
-    seed: u32,
+    /// Of the pixel's block.
+    block: u64,
+    /// Of the pixel.
+    pixel: u64,
+    /// The pixel's place in its block.
+    place: [u32; 2],
     index: u32,
     dimension: u32,
+    /// Of the independent numbers.
     state: u64,
+    /// The group and pair that the next two are of.
+    pair: u32,
+    /// The index in the order of the group.
+    ordered: u32,
+    /// The pixel's number in its block, as this pair counts.
+    code: usize,
 }
 
 /// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional
@@ -64,25 +85,82 @@ const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
     out
 }
 
-fn sobol(mut index: u32, dimension: usize) -> u32 {
-    let mut out = 0;
-    for direction in DIRECTIONS[dimension % 4] {
-        if index & 1 == 1 {
-            out ^= direction;
+/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four dimensions.
+static BYTES: [[[u32; 256]; 4]; 4] = bytes();
+
+const fn bytes() -> [[[u32; 256]; 4]; 4] {
+    let mut out = [[[0; 256]; 4]; 4];
+    let mut d = 0;
+    while d < 4 {
+        let mut byte = 0;
+        while byte < 4 {
+            let mut value = 1;
+            while value < 256usize {
+                // The point of the value without its highest bit, and that bit's direction.
+                let high = value.ilog2();
+                out[d][byte][value] = out[d][byte][value ^ (1 << high)] ^ DIRECTIONS[d][byte * 8 + high as usize];
+                value += 1;
+            }
+            byte += 1;
         }
-        index >>= 1;
+        d += 1;
     }
     out
 }
 
+fn sobol(index: u32, dimension: usize) -> u32 {
+    let [a, b, c, d] = index.to_le_bytes().map(usize::from);
+    let table = &BYTES[dimension % 4];
+    table[0][a] ^ table[1][b] ^ table[2][c] ^ table[3][d]
+}
+
+/// The first 16 digits of the pixels' shifts in each dimension, as rows of a matrix over GF(2): a digit is the parity of
+/// the bits of the pixel's number that the row names.
+///
+/// The number's six bits are those of the Morton code, finest first. Found by simulated annealing over the bits of a
+/// pair's matrices, which counted the elementary intervals that lack or repeat a point, for 2^0 to 2^10 samples and 2^1
+/// to 2^6 pixels. The first pair has none for 4, 16 and 64 pixels; for 2, 8 and 32 and for the second pair, whose Sobol
+/// points are no such net by themselves, some remain.
+const SHIFTS: [[u8; 16]; 4] = [
+    [21, 34, 63, 49, 58, 51, 53, 18, 47, 17, 10, 35, 54, 20, 59, 16],
+    [46, 33, 39, 18, 57, 19, 14, 49, 23, 50, 41, 35, 13, 43, 29, 28],
+    [51, 57, 54, 61, 31, 42, 17, 55, 5, 27, 57, 47, 4, 55, 30, 38],
+    [61, 38, 19, 1, 62, 43, 41, 54, 45, 7, 37, 43, 31, 41, 38, 33],
+];
+
+/// The shifts of all 64 numbers.
+static SHIFT_OF: [[u32; 64]; 4] = shifts();
+
+const fn shifts() -> [[u32; 64]; 4] {
+    let mut out = [[0; 64]; 4];
+    let mut d = 0;
+    while d < 4 {
+        let mut code = 0;
+        while code < 64 {
+            let mut row = 0;
+            while row < 16 {
+                let digit = (SHIFTS[d][row] as u32 & code as u32).count_ones() & 1;
+                out[d][code] |= digit << (31 - row);
+                row += 1;
+            }
+            code += 1;
+        }
+        d += 1;
+    }
+    out
+}
+
+/// Pixels on each side of a block, as a power of two.
+const BLOCK: u32 = 3;
+
 /// A permutation of the bits that only lets lower bits act on higher ones: Laine and Karras, "Stratified Sampling for
-/// Stochastic Transparency" (2011), section 3.1, with the constants that Burley 2020, section 2.2, gives.
+/// Stochastic Transparency" (2011), section 3.1, with the rounds of Vegdahl, "Building a Better LK Hash" (2021).
 fn laine_karras(mut x: u32, seed: u32) -> u32 {
+    x ^= x.wrapping_mul(0x3d20_adea);
     x = x.wrapping_add(seed);
-    x ^= x.wrapping_mul(0x6c50_b47c);
-    x ^= x.wrapping_mul(0xb82f_1e52);
-    x ^= x.wrapping_mul(0xc7af_e638);
-    x ^= x.wrapping_mul(0x8d22_f6e6);
+    x = x.wrapping_mul((seed >> 16) | 1);
+    x ^= x.wrapping_mul(0x0552_6c56);
+    x ^= x.wrapping_mul(0x53a2_2864);
     x
 }
 
@@ -92,21 +170,34 @@ fn scramble(x: u32, seed: u32) -> u32 {
 }
 
 /// A number that depends on all bits of both.
-fn mix(a: u32, b: u32) -> u32 {
+fn mix(a: u64, b: u64) -> u64 {
     // Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014), figure 13: the finaliser.
-    let mut z = (u64::from(a) << 32 | u64::from(b)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = a.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(b).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) as u32
+    z ^ (z >> 31)
 }
 
 impl Sampler {
     /// The numbers of sample `index` of the pixel (x, y).
     #[must_use]
     pub fn new(kind: SamplerKind, seed: u32, x: u32, y: u32, index: u32) -> Self {
-        let seed = mix(mix(x, y), seed);
-        let state = u64::from(mix(seed, index)) << 32 | u64::from(mix(index, seed));
-        Self { kind, seed, index, dimension: 0, state }
+        let seeded = mix(0x5000, u64::from(seed));
+        let block = mix(seeded, u64::from(x >> BLOCK) << 32 | u64::from(y >> BLOCK));
+        let pixel = mix(!seeded, u64::from(x) << 32 | u64::from(y));
+        let inside = (1 << BLOCK) - 1;
+        Self {
+            kind,
+            block,
+            pixel,
+            place: [x & inside, y & inside],
+            index,
+            dimension: 0,
+            state: mix(pixel, u64::from(index)),
+            pair: u32::MAX,
+            ordered: 0,
+            code: 0,
+        }
     }
 
     /// The next number, in [0, 1).
@@ -114,27 +205,60 @@ impl Sampler {
         let dimension = self.dimension;
         self.dimension += 1;
         let bits = match self.kind {
-            SamplerKind::Sobol => {
-                let (group, inside) = (dimension / 4, dimension % 4);
-                let index = scramble(self.index, mix(self.seed, group));
-                scramble(sobol(index, inside as usize), mix(self.seed, 0x5000_0000 ^ dimension))
-            }
+            SamplerKind::Sobol => self.point(dimension),
             SamplerKind::Independent => {
                 self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                mix((self.state >> 32) as u32, self.state as u32)
+                mix(self.pixel, self.state) as u32
             }
         };
         f64::from(bits) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// The next two numbers, both of one group, so that the pair is well spread too.
+    /// The next two numbers, both of one pair of dimensions, so that together they are well spread too.
     pub fn next_2d(&mut self) -> DVec2 {
-        if self.dimension % 4 == 3 {
-            self.dimension += 1;
-        }
+        self.dimension += self.dimension % 2;
         let x = self.next_1d();
         DVec2::new(x, self.next_1d())
     }
+
+    fn point(&mut self, dimension: u32) -> u32 {
+        if self.pair != dimension / 2 {
+            self.pair = dimension / 2;
+            let group = u64::from(dimension / 4);
+            self.ordered = scramble(self.index, mix(self.block, group << 8 | 1) as u32);
+            self.code = self.code_for(self.pair);
+        }
+        let inside = (dimension % 4) as usize;
+        // The shift's lower digits are no one's complement: 2^16 samples and more are spread as white noise.
+        let below = mix(self.pixel, u64::from(dimension) << 8 | 2) as u32 >> 16;
+        let shift = SHIFT_OF[inside][self.code] | below;
+        scramble(sobol(self.ordered, inside) ^ shift, mix(self.block, u64::from(dimension) << 8 | 3) as u32)
+    }
+
+    /// The pixel's number in its block: its Morton code with the four quarters of each square in an order of its own, as
+    /// Ahmed and Wonka 2020, section 4, shuffle theirs.
+    fn code_for(&self, pair: u32) -> usize {
+        let [x, y] = self.place;
+        let mut code = 0;
+        for level in 0..BLOCK {
+            let quarter = (x >> level & 1) | (y >> level & 1) << 1;
+            let square = u64::from(x >> level >> 1) << 8 | u64::from(y >> level >> 1) << 4 | u64::from(level);
+            let order = mix(self.block, u64::from(pair) << 32 | square << 8 | 4);
+            code |= shuffled(quarter, order) << (2 * level);
+        }
+        code as usize
+    }
+}
+
+/// The place of one of four in one of their 24 orders.
+fn shuffled(one: u32, order: u64) -> u32 {
+    let mut places = [0, 1, 2, 3];
+    let mut left = order % 24;
+    for i in (1..4u64).rev() {
+        places.swap(i as usize, (left % (i + 1)) as usize);
+        left /= i + 1;
+    }
+    places[one as usize & 3]
 }
 
 #[cfg(test)]
@@ -197,5 +321,144 @@ mod tests {
             (squares / 64.0).sqrt()
         };
         assert!(error(SamplerKind::Sobol) * 8.0 < error(SamplerKind::Independent));
+    }
+
+    /// The number of elementary intervals of `all` points that hold none or several.
+    fn defects(points: &[DVec2]) -> usize {
+        let log = points.len().ilog2();
+        (0..=log)
+            .map(|across| {
+                let mut counts = vec![0; points.len()];
+                for p in points {
+                    let x = (p.x * f64::from(1 << across)) as usize;
+                    let y = (p.y * f64::from(1 << (log - across))) as usize;
+                    counts[y << across | x] += 1;
+                }
+                counts.iter().filter(|count| **count != 1).count()
+            })
+            .sum()
+    }
+
+    #[test]
+    fn pixels_of_a_square_complement_each_other() {
+        for seed in 0..3 {
+            for (side, samples) in [(2, 1), (2, 4), (2, 8), (4, 1), (4, 2), (4, 16), (8, 1), (8, 4), (8, 32)] {
+                for (left, top) in [(0, 0), (8, 16), (72, 8)] {
+                    let mut points = Vec::new();
+                    for (y, x) in (top..top + side).flat_map(|y| (left..left + side).map(move |x| (y, x))) {
+                        points.extend((0..samples).map(|i| Sampler::new(SamplerKind::Sobol, seed, x, y, i).next_2d()));
+                    }
+                    assert_eq!(defects(&points), 0, "{side}x{side} pixels of {samples} samples");
+                }
+            }
+        }
+    }
+
+    /// Errors of 64x64 pixels after a number of samples. `apart` puts each pixel into a block of its own, as though
+    /// pixels knew nothing of each other.
+    fn errors(f: fn(DVec2, DVec2) -> f64, exact: f64, samples: u32, apart: u32, seed: u32) -> Vec<f64> {
+        (0..64 * 64)
+            .map(|pixel| {
+                let (x, y) = (pixel % 64, pixel / 64);
+                let sum: f64 = (0..samples)
+                    .map(|i| {
+                        let mut sampler = Sampler::new(SamplerKind::Sobol, seed, x * apart, y * apart, i);
+                        f(sampler.next_2d(), sampler.next_2d())
+                    })
+                    .sum();
+                sum / f64::from(samples) - exact
+            })
+            .collect()
+    }
+
+    fn rms(values: &[f64]) -> f64 {
+        (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt()
+    }
+
+    /// After a Gaussian of a deviation of 1.5 pixels.
+    fn blurred(values: &[f64]) -> Vec<f64> {
+        let weight = |d: i32| (-f64::from(d * d) / 4.5).exp() / (4.5 * std::f64::consts::PI).sqrt();
+        let once = |values: &[f64], across: bool| -> Vec<f64> {
+            (0..64 * 64)
+                .map(|i| {
+                    let (x, y) = (i % 64, i / 64);
+                    let at = |d: i32| {
+                        let moved = |c: i32| (c + d).rem_euclid(64);
+                        let (x, y) = if across { (moved(x), y) } else { (x, moved(y)) };
+                        values[(y * 64 + x) as usize] * weight(d)
+                    };
+                    (-6..=6).map(at).sum()
+                })
+                .collect()
+        };
+        once(&once(values, true), false)
+    }
+
+    #[test]
+    fn errors_are_blue_noise_and_no_greater_than_white_ones() {
+        // A quarter disk in one pair, and a smooth function of both.
+        let disk = |a: DVec2, _: DVec2| f64::from(a.length_squared() < 0.8);
+        let both = |a: DVec2, b: DVec2| (a.x + 0.3 * b.x) * (0.5 + a.y * a.y) * (1.0 + b.y);
+        let mean = (0.5 + 0.3 * 0.5) * (0.5 + 1.0 / 3.0) * 1.5;
+        type Integrand = fn(DVec2, DVec2) -> f64;
+        // Of the error's power at low frequencies half at most is left in one pair; what depends on two pairs at once is
+        // helped while samples are few, and never worse than white noise.
+        let cases: [(&str, Integrand, f64, [f64; 4]); 2] =
+            [("disk", disk, 0.2 * std::f64::consts::PI, [0.7; 4]), ("both", both, mean, [0.6, 0.7, 0.85, 1.03])];
+        for (name, f, exact, bounds) in cases {
+            for (samples, bound) in [1, 2, 4, 16].into_iter().zip(bounds) {
+                let [mut ours, mut ours_blurred, mut white, mut white_blurred] = [0.0; 4];
+                for seed in 0..4 {
+                    let (a, b) = (errors(f, exact, samples, 1, seed), errors(f, exact, samples, 8, seed));
+                    ours += rms(&a).powi(2);
+                    white += rms(&b).powi(2);
+                    ours_blurred += rms(&blurred(&a)).powi(2);
+                    white_blurred += rms(&blurred(&b)).powi(2);
+                }
+                let (error, low) = ((ours / white).sqrt(), (ours_blurred / white_blurred).sqrt());
+                println!("{name}, {samples} samples: error {error:.3}, after a blur {low:.3} of white noise");
+                assert!((error - 1.0).abs() < 0.05, "{name} {samples}: {error}");
+                assert!(low < bound, "{name} {samples}: {low}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_pixel_is_unbiased_over_seeds() {
+        // The mean over seeds of a function of few samples, at places whose shifts differ.
+        for (x, y) in [(0, 0), (3, 5), (7, 7), (12, 1)] {
+            let count = 1 << 14;
+            let mean = (0..count)
+                .map(|seed| {
+                    let p = Sampler::new(SamplerKind::Sobol, seed, x, y, 2).next_2d();
+                    f64::from(p.length_squared() < 0.5)
+                })
+                .sum::<f64>()
+                / f64::from(count);
+            // pi / 8 within four standard deviations of independent numbers.
+            let deviation = (0.3927_f64 * 0.6073 / f64::from(count)).sqrt();
+            assert!((mean - std::f64::consts::PI / 8.0).abs() < 4.0 * deviation, "{x} {y}: {mean}");
+        }
+    }
+
+    #[test]
+    fn the_rate_of_a_pixel_is_that_of_owen_scrambled_points() {
+        // Owen 1997: the deviation for a smooth function falls as n^-3/2, against n^-1/2 of independent numbers.
+        let error = |samples: u32| {
+            let squares: f64 = (0..64u32)
+                .map(|pixel| {
+                    let sum: f64 = (0..samples)
+                        .map(|i| {
+                            let p = Sampler::new(SamplerKind::Sobol, 3, pixel % 8, pixel / 8, i).next_2d();
+                            (p.x * 2.0).exp() * (1.0 + p.y)
+                        })
+                        .sum();
+                    (sum / f64::from(samples) - 1.5 * (2f64.exp() - 1.0) / 2.0).powi(2)
+                })
+                .sum();
+            (squares / 64.0).sqrt()
+        };
+        let exponent = (error(16) / error(1024)).log2() / 6.0;
+        assert!(exponent > 1.2, "{exponent}");
     }
 }

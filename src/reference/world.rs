@@ -1,13 +1,20 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
-use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
+
+use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
-    bsdf::{Bsdf, MIN_ALPHA},
-    lights::Lights,
+    bsdf::{Bsdf, Wall},
+    lights::{Lights, TrianglePoint},
+    media::{Media, Medium},
+    shading::{Frame, view_in},
 };
 use crate::{
-    bvh::{Hit, Ray, SceneBvh, TopLevel},
+    bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
     scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap},
 };
@@ -17,10 +24,22 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
+    /// By instance, from its space to the eye's.
+    places: Vec<DAffine3>,
     default_material: Material,
+    /// By material, what its meshes enclose; empty where nothing encloses anything.
+    media: Vec<Option<Medium>>,
+    /// What is around the eye.
+    around_eye: Media,
+    /// Rays that have been traced.
+    rays: RayCount,
     /// What shines.
     pub lights: Lights,
 }
+
+/// Surfaces that are looked at one after another where each lets light through: hundreds of layers let nothing through that
+/// counts.
+const LAYERS: usize = 256;
 
 /// A point of a surface that a ray has met.
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +64,158 @@ pub struct SurfacePoint {
     pub emitter: Option<usize>,
     /// Distance (m).
     pub distance: f64,
+    /// The material whose volume begins or ends here.
+    pub border: Option<u32>,
+}
+
+/// A surface that is not blended, with what only the raster renderer uses of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Solid {
+    /// The point.
+    pub point: SurfacePoint,
+    /// How much of the light from all around the material's cavities let in, 0 to 1.
+    pub occlusion: f64,
+    /// Roughness as the material has it, 0 to 1.
+    pub roughness: f64,
+}
+
+/// Counts, a cache line a thread so that threads do not wait for each other.
+struct RayCount([Line; 64]);
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+impl Default for RayCount {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Line::default()))
+    }
+}
+
+impl RayCount {
+    fn add(&self, count: u64) {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        self.0[thread % 64].0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(|line| line.0.load(Ordering::Relaxed)).sum()
+    }
 }
 
 impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
     pub fn new(scene: &'a Scene, eye: DVec3) -> Self {
-        let bvh = SceneBvh::new(scene, |_| true);
+        let mut bvh = SceneBvh::new(scene, |_| true);
+        bvh.widen();
         let top = bvh.seen_from(eye);
-        let mut world = Self { scene, bvh, top, default_material: Material::default(), lights: Lights::default() };
+        let mut media: Vec<_> = scene.materials.iter().map(Medium::of).collect();
+        if media.iter().all(Option::is_none) {
+            media.clear();
+        }
+        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
+        let places = (top.instances.iter())
+            .map(|instance| {
+                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
+                DAffine3 {
+                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
+                    translation: DVec3::new(x.w, y.w, z.w),
+                }
+                .inverse()
+            })
+            .collect();
+        let mut world = Self {
+            scene,
+            bvh,
+            top,
+            places,
+            default_material: Material::default(),
+            media,
+            around_eye: Media::default(),
+            rays: RayCount::default(),
+            lights: Lights::default(),
+        };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
+        world.around_eye = world.find_media_around_eye();
         world
+    }
+
+    /// The medium of a stack; none for air.
+    #[must_use]
+    pub fn medium(&self, media: &Media) -> Option<&Medium> {
+        self.media.get(media.here()? as usize)?.as_ref()
+    }
+
+    /// What is around a place near the eye: what is around the eye itself, changed by each border on the way.
+    #[must_use]
+    pub fn media_at(&self, place: DVec3) -> Media {
+        let distance = place.length();
+        if self.media.is_empty() || distance == 0.0 {
+            return self.around_eye;
+        }
+        let mut media = self.around_eye;
+        self.borders(place / distance, distance as f32, |material, front| {
+            media = if front { media.entered(material) } else { media.left(material).unwrap_or(media) };
+        });
+        media
+    }
+
+    /// Follows a ray from the eye to the sky: a volume that it leaves without having entered it is one that the eye is in.
+    /// The ray goes up, so that the surface of a lake that is no closed mesh is told from its depth.
+    fn find_media_around_eye(&self) -> Media {
+        let mut left = Vec::new();
+        let mut on_the_way = Media::default();
+        if !self.media.is_empty() {
+            self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f32::INFINITY, |material, front| {
+                if front {
+                    on_the_way = on_the_way.entered(material);
+                } else if let Some(before) = on_the_way.left(material) {
+                    on_the_way = before;
+                } else {
+                    left.push(material);
+                }
+            });
+        }
+        // What is left first was entered last.
+        left.iter().rev().fold(Media::default(), |media, &material| media.entered(material))
+    }
+
+    /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
+    fn borders(&self, direction: DVec3, distance: f32, mut met: impl FnMut(u32, bool)) {
+        let direction = direction.as_vec3();
+        let mut ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: distance, away: Vec3::ZERO };
+        for _ in 0..LAYERS {
+            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return };
+            if let Some(material) = self.border_of(&hit) {
+                met(material, self.geometric(&hit).dot(ray.direction.as_dvec3()) < 0.0);
+            }
+            ray.t_min = beyond(hit.t);
+        }
+    }
+
+    fn border_of(&self, hit: &Hit) -> Option<u32> {
+        if self.media.is_empty() {
+            return None;
+        }
+        let material = self.primitive_of(hit)?.1.material?;
+        self.media.get(material)?.as_ref().map(|_| material as u32)
+    }
+
+    /// Unit normal of a triangle's front.
+    fn geometric(&self, hit: &Hit) -> DVec3 {
+        let rows = self.rows(hit);
+        let triangle = self.bvh.triangles[hit.triangle as usize];
+        let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        let n = (b - a).cross(c - a);
+        let sign = if DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0 { -1.0 } else { 1.0 };
+        (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
+    }
+
+    /// Rows of the transform from the eye's space to the object's.
+    fn rows(&self, hit: &Hit) -> [DVec3; 3] {
+        let instance = self.top.instances[hit.instance as usize];
+        [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3())
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
@@ -68,13 +228,63 @@ impl<'a> World<'a> {
             t_max: f32::INFINITY,
             away: away.as_vec3(),
         };
+        self.rays.add(1);
         let hit = self.bvh.closest(&self.top, &ray)?;
         Some(self.point(&ray, &hit))
     }
 
-    /// How much of light gets from a point along a direction for a distance (m): what blended surfaces let through.
+    /// Rays that have been traced so far.
     #[must_use]
-    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, away: DVec3) -> f64 {
+    pub fn rays(&self) -> u64 {
+        self.rays.sum()
+    }
+
+    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
+    #[must_use]
+    pub fn solid(&self, origin: DVec3, direction: DVec3) -> Option<Solid> {
+        let mut ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        for _ in 0..LAYERS {
+            let hit = self.bvh.closest(&self.top, &ray)?;
+            let material = self.material_of(&hit);
+            if material.alpha == AlphaMode::Blend {
+                ray.t_min = beyond(hit.t);
+                continue;
+            }
+            let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
+            if let Some((_, primitive)) = self.primitive_of(&hit) {
+                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+                let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
+                occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
+                roughness *= texel(material.metallic_roughness_texture).y;
+            }
+            return Some(Solid { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
+        }
+        None
+    }
+
+    /// What a ray from the eye costs in the trees.
+    #[must_use]
+    pub fn cost(&self, origin: DVec3, direction: DVec3) -> Visits {
+        let ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        self.bvh.cost(&self.top, &ray)
+    }
+
+    /// How much of light gets from a point along a direction for a distance (m): what blended surfaces and smooth thin walls
+    /// let through. What refracts lets nothing straight through.
+    #[must_use]
+    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, away: DVec3) -> DVec3 {
         let mut ray = Ray {
             origin: origin.as_vec3(),
             direction: direction.as_vec3(),
@@ -83,21 +293,54 @@ impl<'a> World<'a> {
             t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
-        let mut through = 1.0;
-        // Hundreds of layers let nothing through that counts.
-        for _ in 0..256 {
-            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
-            let material = self.material_of(&hit);
-            if material.alpha != AlphaMode::Blend {
-                return 0.0;
-            }
-            through *= 1.0 - self.point(&ray, &hit).opacity;
-            if through <= 0.0 {
-                return 0.0;
-            }
-            ray.t_min = hit.t.next_up() * (1.0 + 1e-6);
+        // Most rays meet something solid or nothing at all: what they meet need not be known in order.
+        let mut layered = false;
+        let solid = |hit: &Hit| {
+            let solid = !lets_through(self.material_of(hit));
+            layered |= !solid;
+            solid
+        };
+        if self.bvh.occluded_by(&self.top, &ray, solid) {
+            return DVec3::ZERO;
         }
-        0.0
+        if !layered {
+            return DVec3::ONE;
+        }
+        let mut through = DVec3::ONE;
+        self.rays.add(1);
+        for _ in 0..LAYERS {
+            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
+            if !lets_through(self.material_of(&hit)) {
+                return DVec3::ZERO;
+            }
+            let point = self.point(&ray, &hit);
+            through *= 1.0 - point.opacity + point.opacity * point.straight_through(direction);
+            if through.max_element() <= 0.0 {
+                return DVec3::ZERO;
+            }
+            ray.t_min = beyond(hit.t);
+        }
+        DVec3::ZERO
+    }
+
+    /// How much of its material's emission a point of an emissive triangle sends out: texture and opacity.
+    #[must_use]
+    pub fn presence(&self, at: &TrianglePoint) -> DVec3 {
+        let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
+        let material = self.material_of(&hit);
+        let Some((_, primitive)) = self.primitive_of(&hit) else { return DVec3::ONE };
+        let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+        let emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        let opacity = || {
+            let texture = self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
+            at.color.w * f64::from(material.base_color.w) * texture
+        };
+        match material.alpha {
+            AlphaMode::Opaque => emissive,
+            AlphaMode::Mask { cutoff } if opacity() < f64::from(cutoff) => DVec3::ZERO,
+            AlphaMode::Mask { .. } => emissive,
+            AlphaMode::Blend => emissive * opacity().clamp(0.0, 1.0),
+        }
     }
 
     fn primitive_of(&self, hit: &Hit) -> Option<(usize, &'a Primitive)> {
@@ -114,15 +357,17 @@ impl<'a> World<'a> {
 
     fn point(&self, ray: &Ray, hit: &Hit) -> SurfacePoint {
         let material = self.material_of(hit);
-        let instance = self.top.instances[hit.instance as usize];
         let triangle = self.bvh.triangles[hit.triangle as usize];
-        let weights = Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y);
+        let weights = weights(hit);
         let direction = ray.direction.as_dvec3();
         // Rows go from the eye's space to the object's; a normal goes back by their transpose.
-        let rows = [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3());
+        let rows = self.rows(hit);
         let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
         let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
+        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
+        let position = self.places[hit.instance as usize].transform_point3(inside);
         let sign = if mirrored { -1.0 } else { 1.0 };
         let geometric = to_eye((b - a).cross(c - a)) * sign;
         let front = geometric.dot(direction) < 0.0;
@@ -139,8 +384,7 @@ impl<'a> World<'a> {
 
         let mut normal = to_eye(at.normal.as_dvec3());
         if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            // Columns of the object's transform are the rows' inverse.
-            let to_world = DMat3::from_cols(rows[0], rows[1], rows[2]).transpose().inverse();
+            let to_world = self.places[hit.instance as usize].matrix3;
             let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
             let bitangent = normal.cross(tangent) * at.tangent.w * sign;
             let mut n = bump.truncate() * 2.0 - 1.0;
@@ -152,21 +396,32 @@ impl<'a> World<'a> {
         let roughness = (f64::from(material.roughness) * metallic_roughness.y).clamp(0.0, 1.0);
         let emits = front || material.double_sided;
         let color = base.truncate().clamp(DVec3::ZERO, DVec3::ONE);
+        let ior = f64::from(material.ior);
+        let mut transmission = f64::from(material.transmission);
+        if !material.transmits() {
+            transmission = 0.0;
+        } else if material.transmission_texture.is_some() {
+            transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
+        }
         SurfacePoint {
-            position: (ray.origin.as_dvec3()) + direction * f64::from(hit.t),
+            position,
             geometric: geometric * side,
             normal: normal * side,
             front,
             bsdf: Bsdf {
                 base_color: color,
                 metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
-                alpha: (roughness * roughness).max(MIN_ALPHA),
+                alpha: roughness * roughness,
+                f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
+                transmission: transmission.clamp(0.0, 1.0),
+                wall: Wall::Thin { eta: ior },
             },
             emission: if emits { material.emission.as_dvec3() * emissive.truncate() } else { DVec3::ZERO },
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: self.lights.emitter_at(hit.instance, hit.triangle),
-            distance: f64::from(hit.t) * direction.length(),
+            distance: (position - ray.origin.as_dvec3()).length(),
+            border: self.border_of(hit),
         }
     }
 
@@ -179,6 +434,27 @@ impl<'a> World<'a> {
         let [row0, row1] = reference.transform.map(Vec3::from);
         Some(bilinear(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
     }
+}
+
+impl SurfacePoint {
+    /// How much of light from a direction goes straight through, as though the surface were not there.
+    #[must_use]
+    pub fn straight_through(&self, direction: DVec3) -> DVec3 {
+        if self.bsdf.transmission <= 0.0 || self.border.is_some() {
+            return DVec3::ZERO;
+        }
+        self.bsdf.straight_through(view_in(&Frame::new(self.normal), -direction))
+    }
+}
+
+/// Where a ray goes on behind what it has met.
+fn beyond(t: f32) -> f32 {
+    t.next_up() * (1.0 + 1e-6)
+}
+
+/// The weights of a triangle's corners where it is met.
+fn weights(hit: &Hit) -> Vec3 {
+    Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y)
 }
 
 /// Attributes of a primitive at a point of a triangle.
@@ -218,14 +494,25 @@ impl Interpolated {
     }
 }
 
+/// Whether light may go straight through: blended surfaces and thin walls.
+fn lets_through(material: &Material) -> bool {
+    material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
+}
+
+/// Linear light of each code of an sRGB texture.
+static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
+
 fn bilinear(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
     let (width, height) = (i64::from(image.width), i64::from(image.height));
+    let table = &*LINEAR_OF_SRGB;
     let texel = |x: i64, y: i64| {
         let x = wrap(x, width, sampler.wrap_u);
         let y = wrap(y, height, sampler.wrap_v);
         let at = ((y * width + x) * 4) as usize;
-        let byte = |i: usize| f64::from(image.rgba8.get(at + i).copied().unwrap_or(255)) / 255.0;
-        let color = |i: usize| if srgb { srgb_eotf(byte(i)) } else { byte(i) };
+        let code = |i: usize| image.rgba8.get(at + i).copied().unwrap_or(255);
+        let byte = |i: usize| f64::from(code(i)) / 255.0;
+        let color = |i: usize| if srgb { table[usize::from(code(i))] } else { byte(i) };
         DVec4::new(color(0), color(1), color(2), byte(3))
     };
     let (x, y) = (f64::from(u) * width as f64, f64::from(v) * height as f64);

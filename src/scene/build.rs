@@ -400,14 +400,7 @@ fn check_primitive(scene: &Scene, part: &Primitive, place: impl Fn() -> String) 
 }
 
 fn check_material(scene: &Scene, material: &Material, place: impl Fn() -> String) -> Result<(), SceneError> {
-    let textures = [
-        material.base_color_texture,
-        material.metallic_roughness_texture,
-        material.normal_texture,
-        material.occlusion_texture,
-        material.emissive_texture,
-    ];
-    for texture in textures.into_iter().flatten() {
+    for texture in material.textures().into_iter().filter_map(|(_, texture)| texture) {
         in_range(&place, Some(texture.texture), scene.textures.len())?;
         let sound = texture.uv_set <= 1 && texture.transform.iter().flatten().all(|number| number.is_finite());
         require(sound, &place)?;
@@ -420,6 +413,13 @@ fn check_material(scene: &Scene, material: &Material, place: impl Fn() -> String
         && material.normal_scale.is_finite()
         && material.emission.is_finite()
         && material.emission.min_element() >= 0.0
+        && material.ior.is_finite()
+        && (material.ior >= 1.0 || material.ior == 0.0)
+        && unit(material.transmission)
+        && material.volume.thickness.is_finite()
+        && material.volume.thickness >= 0.0
+        && material.volume.attenuation_distance > 0.0
+        && material.volume.attenuation_color.to_array().into_iter().all(unit)
         && !matches!(material.alpha, AlphaMode::Mask { cutoff } if !cutoff.is_finite() || cutoff < 0.0);
     require(sound, &place)
 }

@@ -9,7 +9,7 @@ use crate::photometry::{
     lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
 };
 
-use super::{AlphaMode, Light, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
+use super::{AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
 
 /// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
 const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
@@ -183,18 +183,12 @@ fn materials(scene: &Scene, text: &mut Text) {
             head.push_str(", unlit");
         }
         text.line(1, head);
-        let maps = [
-            ("base colour", &material.base_color_texture),
-            ("metallic and roughness", &material.metallic_roughness_texture),
-            ("normals", &material.normal_texture),
-            ("occlusion", &material.occlusion_texture),
-            ("emission", &material.emissive_texture),
-        ];
-        for (name, map) in maps {
+        for (name, map) in material.textures() {
             if let Some(map) = map {
-                text.line(2, format!("{name}: {}", texture(map)));
+                text.line(2, format!("{name}: {}", texture(&map)));
             }
         }
+        refraction(material, text);
         if material.emission != Vec3::ZERO {
             let nits = luminance(material.emission);
             let map = if material.emissive_texture.is_some() { " where its texture is white" } else { "" };
@@ -209,6 +203,39 @@ fn materials(scene: &Scene, text: &mut Text) {
             );
         }
     });
+}
+
+/// What passes through a material, and what the raster renderer makes of it.
+fn refraction(material: &Material, text: &mut Text) {
+    if material.ior != 1.5 {
+        let ior = f64::from(material.ior);
+        let reflected = ((ior - 1.0) / (ior + 1.0)).powi(2);
+        text.line(
+            2,
+            format!(
+                "index of refraction {}: reflects {} % along the normal (the raster renderer: 4 %)",
+                digits(ior),
+                digits(reflected * 100.0)
+            ),
+        );
+    }
+    if !material.transmits() {
+        return;
+    }
+    let transmission = digits(f64::from(material.transmission));
+    let volume = &material.volume;
+    let what = if material.encloses_volume() { "as the border of a volume" } else { "as a thin wall" };
+    text.line(2, format!("transmits {transmission} of what it does not reflect, {what} (the raster renderer: opaque)"));
+    if material.encloses_volume() && volume.attenuation_distance.is_finite() {
+        text.line(
+            2,
+            format!(
+                "after {} m of it, {} of the light are left",
+                digits(f64::from(volume.attenuation_distance)),
+                color(volume.attenuation_color)
+            ),
+        );
+    }
 }
 
 fn sampler(sampler: &Sampler) -> String {
@@ -399,7 +426,7 @@ mod tests {
             Candela, Lumen, Lux,
             lights::{Cone, LightStrength, PhysicalLight},
         },
-        scene::{Material, Note},
+        scene::Note,
     };
 
     #[test]

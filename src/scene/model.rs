@@ -150,6 +150,85 @@ pub struct Material {
     pub double_sided: bool,
     /// KHR_materials_unlit: the base colour is shown as it is and no light acts on it.
     pub unlit: bool,
+    /// KHR_materials_ior: index of refraction of the dielectric against air, at least 1; or 0, which stands for a surface
+    /// that reflects all light.
+    pub ior: f32,
+    /// KHR_materials_transmission: the part of the light not reflected specularly that passes through instead of being
+    /// reflected diffusely, 0 to 1; a factor of the texture's red.
+    pub transmission: f32,
+    /// Transmission in red (linear).
+    pub transmission_texture: Option<TextureRef>,
+    /// KHR_materials_volume: what the mesh encloses.
+    pub volume: Volume,
+}
+
+impl Material {
+    /// Every texture it uses, with what for.
+    #[must_use]
+    pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 7] {
+        [
+            ("base colour", self.base_color_texture),
+            ("metallic and roughness", self.metallic_roughness_texture),
+            ("normals", self.normal_texture),
+            ("occlusion", self.occlusion_texture),
+            ("emission", self.emissive_texture),
+            ("transmission", self.transmission_texture),
+            ("thickness", self.volume.thickness_texture),
+        ]
+    }
+
+    /// Whether some light passes through it.
+    #[must_use]
+    pub fn transmits(&self) -> bool {
+        // A texture may make parts of a metal a dielectric.
+        let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
+        self.transmission > 0.0 && dielectric && !self.unlit
+    }
+
+    /// Whether the mesh is the border of a volume of this material; else it is a thin wall.
+    #[must_use]
+    pub fn encloses_volume(&self) -> bool {
+        self.transmits() && self.volume.thickness > 0.0
+    }
+}
+
+/// KHR_materials_volume: a homogeneous medium behind a transmissive surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Volume {
+    /// Thickness (in the mesh's lengths) for renderers that cannot measure it; 0: the surface is a thin wall, with the same
+    /// medium on both sides. A factor of the texture's green.
+    pub thickness: f32,
+    /// Thickness in green (linear).
+    pub thickness_texture: Option<TextureRef>,
+    /// Length (m) of a path of which `attenuation_color` remains, above 0; infinite: nothing is absorbed.
+    pub attenuation_distance: f32,
+    /// What remains of white light after that distance, linear rgb, 0 to 1.
+    pub attenuation_color: Vec3,
+}
+
+impl Default for Volume {
+    /// A thin wall.
+    fn default() -> Self {
+        Self {
+            thickness: 0.0,
+            thickness_texture: None,
+            attenuation_distance: f32::INFINITY,
+            attenuation_color: Vec3::ONE,
+        }
+    }
+}
+
+impl Volume {
+    /// Absorption (1/m by channel): KHR_materials_volume, section "Attenuation": -ln(colour) / distance; infinite where
+    /// the colour is 0.
+    #[must_use]
+    pub fn absorption(&self) -> DVec3 {
+        let distance = f64::from(self.attenuation_distance);
+        let of = |color: f32| {
+            if !distance.is_finite() || color >= 1.0 { 0.0 } else { -f64::from(color.max(0.0)).ln() / distance }
+        };
+        DVec3::from_array(self.attenuation_color.to_array().map(of))
+    }
 }
 
 impl Default for Material {
@@ -171,6 +250,10 @@ impl Default for Material {
             alpha: AlphaMode::Opaque,
             double_sided: false,
             unlit: false,
+            ior: 1.5,
+            transmission: 0.0,
+            transmission_texture: None,
+            volume: Volume::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::photometry::{Candela, lights::Emitter};
 use crate::scene::{
-    AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
+    AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Volume, Wrap,
     build::{SceneError, check},
 };
 
@@ -432,10 +432,42 @@ impl Writer {
             self.extension("KHR_materials_unlit");
             extensions.insert("KHR_materials_unlit".into(), json!({}));
         }
+        self.refraction(material, &mut extensions);
         if !extensions.is_empty() {
             value.insert("extensions".into(), Value::Object(extensions));
         }
         Value::Object(value)
+    }
+
+    /// KHR_materials_ior, KHR_materials_transmission, KHR_materials_volume, each where it says something.
+    fn refraction(&mut self, material: &Material, extensions: &mut Map<String, Value>) {
+        if material.ior != 1.5 {
+            self.extension("KHR_materials_ior");
+            extensions.insert("KHR_materials_ior".into(), json!({ "ior": number(material.ior) }));
+        }
+        if material.transmission > 0.0 || material.transmission_texture.is_some() {
+            self.extension("KHR_materials_transmission");
+            let mut value = Map::new();
+            value.insert("transmissionFactor".into(), number(material.transmission));
+            if let Some(texture) = &material.transmission_texture {
+                value.insert("transmissionTexture".into(), Value::Object(self.texture(texture)));
+            }
+            extensions.insert("KHR_materials_transmission".into(), Value::Object(value));
+        }
+        let volume = &material.volume;
+        if *volume != Volume::default() {
+            self.extension("KHR_materials_volume");
+            let mut value = Map::new();
+            value.insert("thicknessFactor".into(), number(volume.thickness));
+            if let Some(texture) = &volume.thickness_texture {
+                value.insert("thicknessTexture".into(), Value::Object(self.texture(texture)));
+            }
+            if volume.attenuation_distance.is_finite() {
+                value.insert("attenuationDistance".into(), number(volume.attenuation_distance));
+            }
+            value.insert("attenuationColor".into(), numbers(&volume.attenuation_color.to_array()));
+            extensions.insert("KHR_materials_volume".into(), Value::Object(value));
+        }
     }
 }
 
@@ -586,6 +618,45 @@ mod tests {
         let used = json!(["KHR_lights_punctual", used[0], used[1], "KHR_texture_transform"]);
         assert_eq!(document["extensionsUsed"], used);
         assert_eq!(document["samplers"][0]["wrapS"], 33648);
+    }
+
+    #[test]
+    fn glass_comes_back_as_it_was() {
+        let mut builder = SceneBuilder::new("glass");
+        let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
+        let texture = SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
+        let volume = Volume {
+            thickness: 0.25,
+            thickness_texture: Some(TextureRef { transform: [[0.5, 0.0, 0.25], [0.0, 0.5, 0.0]], ..texture }),
+            attenuation_distance: 0.01,
+            attenuation_color: Vec3::new(0.1, 0.5, 0.0),
+        };
+        let glass = builder.add_material(Material {
+            ior: 1.33,
+            transmission: 0.75,
+            transmission_texture: Some(texture),
+            volume,
+            ..dielectric("glass", Vec3::ONE, 0.1)
+        });
+        let pane = builder.add_material(Material { transmission: 1.0, ior: 0.0, ..dielectric("pane", Vec3::ONE, 0.0) });
+        let plain = builder.add_material(dielectric("plain", Vec3::ONE, 0.0));
+        for material in [glass, pane, plain] {
+            let mesh = builder.add_mesh("cube", shapes::cuboid(Vec3::ONE), material);
+            builder.instance("cube", mesh, DMat4::IDENTITY);
+        }
+        let scene = builder.build().unwrap();
+        let glb = write_glb(&scene).unwrap();
+        let back = crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
+        for (before, after) in scene.materials.iter().zip(&back.materials) {
+            assert_eq!((before.ior, before.transmission), (after.ior, after.transmission));
+            assert_eq!(before.transmission_texture, after.transmission_texture);
+            assert_eq!(before.volume, after.volume);
+            assert_eq!(before.encloses_volume(), after.encloses_volume());
+        }
+        let (document, _) = unpack(&glb);
+        assert!(document["materials"][2]["extensions"].is_null());
+        let used = ["KHR_materials_ior", "KHR_materials_transmission", "KHR_materials_volume", "KHR_texture_transform"];
+        assert_eq!(document["extensionsUsed"], json!(used));
     }
 
     #[test]

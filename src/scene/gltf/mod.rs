@@ -56,10 +56,13 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 5] = [
+const SUPPORTED: [&str; 8] = [
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_volume",
     "KHR_mesh_quantization",
     "KHR_texture_transform",
 ];
@@ -266,13 +269,11 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
     for name in names("extensionsUsed") {
         let what = match name {
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
-            "KHR_materials_transmission" | "KHR_materials_volume" | "KHR_materials_diffuse_transmission" => {
-                "no light passes through such materials"
-            }
+            "KHR_materials_diffuse_transmission" => "no light passes through such materials",
             "KHR_materials_clearcoat" => "coats are not shown",
             "KHR_materials_sheen" => "sheen is not shown",
             "KHR_materials_anisotropy" => "highlights are shown isotropic",
-            "KHR_materials_ior" | "KHR_materials_specular" => "an index of refraction of 1.5 is used",
+            "KHR_materials_specular" => "the specular reflection of the index of refraction is used",
             "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
             "KHR_materials_variants" => "the default materials are shown",
             "KHR_node_visibility" => "hidden nodes are shown",

@@ -160,6 +160,57 @@ fn texture_transforms_are_those_of_the_extension() {
 }
 
 #[test]
+fn glass_is_read_and_repaired() {
+    let extensions = ["KHR_materials_ior", "KHR_materials_transmission", "KHR_materials_volume"];
+    let glass = |ior: Value, transmission: Value, volume: Value| {
+        let mut value = triangle();
+        value["extensionsUsed"] = json!(extensions);
+        value["extensionsRequired"] = json!(extensions);
+        let [a, b, c] = extensions;
+        value["materials"] = json!([{
+            "pbrMetallicRoughness": {"metallicFactor": 0}, "extensions": {a: ior, b: transmission, c: volume},
+        }]);
+        let scene = read(&value).unwrap();
+        (scene.materials[0].clone(), scene.notes)
+    };
+    let repaired = |notes: &[crate::scene::Note]| notes.iter().filter(|n| n.kind == NoteKind::Repaired).count();
+    let (material, notes) = glass(
+        json!({"ior": 1.33}),
+        json!({"transmissionFactor": 0.5}),
+        json!({"thicknessFactor": 2, "attenuationDistance": 0.5, "attenuationColor": [0.5, 1, 0]}),
+    );
+    assert_eq!((material.ior, material.transmission, material.volume.thickness), (1.33, 0.5, 2.0));
+    let absorption = material.volume.absorption();
+    assert!((absorption.x - 2.0 * 2f64.ln()).abs() < 1e-12 && absorption.y == 0.0 && absorption.z == f64::INFINITY);
+    assert!(material.encloses_volume());
+    assert_eq!(repaired(&notes), 0);
+    let raster = notes.iter().filter(|note| note.message.contains("raster renderer")).count();
+    assert_eq!(raster, 2, "what the raster renderer makes of it is said");
+
+    let (material, notes) = glass(json!({}), json!({}), json!({}));
+    let default = crate::scene::Material::default();
+    assert_eq!((material.ior, material.transmission, material.volume), (1.5, 0.0, default.volume));
+    assert_eq!(repaired(&notes), 0);
+
+    // Out of range: clamped or left out, each with a note.
+    let (material, notes) = glass(
+        json!({"ior": 0.5}),
+        json!({"transmissionFactor": 7}),
+        json!({"thicknessFactor": -1, "attenuationDistance": 0, "attenuationColor": [2, -1, 0.5]}),
+    );
+    assert_eq!((material.ior, material.transmission, material.volume.thickness), (1.5, 1.0, 0.0));
+    assert_eq!(material.volume.attenuation_distance, f32::INFINITY);
+    assert_eq!(material.volume.attenuation_color, Vec3::new(1.0, 0.0, 0.5));
+    assert!(repaired(&notes) >= 5, "{notes:?}");
+
+    // Of another type.
+    let (material, notes) =
+        glass(json!({"ior": "x"}), json!([1]), json!({"attenuationColor": [1, 2], "thicknessTexture": 3}));
+    assert_eq!((material.ior, material.transmission, material.volume), (1.5, 0.0, default.volume));
+    assert!(repaired(&notes) >= 4, "{notes:?}");
+}
+
+#[test]
 fn materials_are_read_in_full() {
     let mut value = triangle();
     value["extensionsUsed"] = json!([

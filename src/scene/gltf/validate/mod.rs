@@ -325,7 +325,11 @@ fn materials(input: &Input<'_>, report: &mut Report) {
         let at = place.index(i);
         let ior = extension(material, "KHR_materials_ior").and_then(|ior| number(ior, "ior"));
         if ior.is_some_and(|ior| ior > 0.0 && ior < 1.0) {
-            report.repair(at.key("extensions"), "an index of refraction below 1; ignored");
+            report.repair(at.key("extensions"), "an index of refraction below 1; 1.5 is used");
+        }
+        let transmits = extension(material, "KHR_materials_transmission").is_some();
+        if extension(material, "KHR_materials_volume").is_some() && !transmits {
+            report.info(at.key("extensions"), "a volume without KHR_materials_transmission lets no light in; opaque");
         }
     }
     let variants = extension(root, "KHR_materials_variants");

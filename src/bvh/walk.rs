@@ -1,0 +1,196 @@
+//! Rays through the wide nodes of both levels, near children first.
+
+use glam::Vec4;
+
+use super::{
+    Hit, NONE, Ray, SceneBvh, TopLevel,
+    node::ROBUST,
+    scene::SLACK,
+    trace::Tally,
+    wide::{LEAF, Wide, WideShear, WideSlabs, WideTrees},
+};
+
+/// Children that wait, with where the ray enters them. Those of both levels: the lower one's lie above. Few rays need
+/// more than what is inline.
+struct Stack {
+    inline: [(f32, u32); INLINE],
+    count: usize,
+    more: Vec<(f32, u32)>,
+}
+
+const INLINE: usize = 32;
+
+impl Stack {
+    const fn new() -> Self {
+        Self { inline: [(0.0, 0); INLINE], count: 0, more: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, child: (f32, u32)) {
+        match self.inline.get_mut(self.count) {
+            Some(slot) => *slot = child,
+            None => self.more.push(child),
+        }
+        self.count += 1;
+    }
+
+    /// The last one, down to `floor`.
+    #[inline(always)]
+    fn pop(&mut self, floor: usize) -> Option<(f32, u32)> {
+        if self.count <= floor {
+            return None;
+        }
+        self.count -= 1;
+        match self.inline.get(self.count) {
+            Some(child) => Some(*child),
+            None => self.more.pop(),
+        }
+    }
+}
+
+/// Visits what the boxes that the ray meets hold until `leaf` says that it is enough. `leaf` gives the distance beyond
+/// which nothing matters any more.
+#[inline(always)]
+fn walk<const ANY: bool, T: Tally>(
+    tally: &mut T,
+    nodes: &[Wide],
+    root: u32,
+    slabs: &WideSlabs,
+    mut t_max: f32,
+    stack: &mut Stack,
+    mut leaf: impl FnMut(&mut T, &mut Stack, u32, f32) -> Option<f32>,
+) {
+    let floor = stack.count;
+    let mut next = root;
+    loop {
+        let mut nearest = None;
+        if next & LEAF != 0 {
+            match leaf(tally, stack, next & !LEAF, t_max) {
+                Some(nearer) => t_max = nearer,
+                None => return,
+            }
+        } else if let Some(node) = nodes.get(next as usize) {
+            tally.node();
+            let (enter, met) = slabs.enter(node, t_max);
+            nearest = nearest_of::<ANY>(node, enter, met, stack);
+        }
+        next = match nearest {
+            Some(child) => child,
+            None => loop {
+                let Some((enter, child)) = stack.pop(floor) else { return };
+                // What waited may lie behind what was found since.
+                if enter <= t_max * ROBUST {
+                    break child;
+                }
+            },
+        };
+    }
+}
+
+/// The nearest of the children whose bit is set; the others onto the stack, far ones first. Where any hit will do, they
+/// come as they lie.
+#[inline(always)]
+fn nearest_of<const ANY: bool>(node: &Wide, enter: Vec4, met: u32, stack: &mut Stack) -> Option<u32> {
+    if met == 0 {
+        return None;
+    }
+    let enter = enter.to_array();
+    let child = |bits: u32| {
+        let lane = (bits.trailing_zeros() & 3) as usize;
+        (enter[lane], node.children[lane])
+    };
+    let first = child(met);
+    let met = met & (met - 1);
+    if met == 0 {
+        return Some(first.1);
+    }
+    let second = child(met);
+    let met = met & (met - 1);
+    if ANY {
+        stack.push(second);
+        if met != 0 {
+            stack.push(child(met));
+            if met & (met - 1) != 0 {
+                stack.push(child(met & (met - 1)));
+            }
+        }
+        return Some(first.1);
+    }
+    let (first, second) = if second.0 < first.0 { (second, first) } else { (first, second) };
+    if met == 0 {
+        stack.push(second);
+        return Some(first.1);
+    }
+    let mut sorted = [first, second, child(met), (f32::INFINITY, NONE)];
+    let met = met & (met - 1);
+    if met != 0 {
+        sorted[3] = child(met);
+    }
+    let mut order = |a: usize, b: usize| {
+        if sorted[b].0 < sorted[a].0 {
+            sorted.swap(a, b);
+        }
+    };
+    // With the first exchange above, a sorting network for four.
+    order(2, 3);
+    order(0, 2);
+    order(1, 3);
+    order(1, 2);
+    if met != 0 {
+        stack.push(sorted[3]);
+    }
+    stack.push(sorted[2]);
+    stack.push(sorted[1]);
+    Some(sorted[0].1)
+}
+
+/// The nearest hit, or any one, of a ray that has an origin and a direction; of those that `counts` admits.
+pub fn trace<const ANY: bool, T: Tally>(
+    bvh: &SceneBvh,
+    wide: &WideTrees,
+    top: &TopLevel,
+    tally: &mut T,
+    ray: &Ray,
+    mut counts: impl FnMut(&Hit) -> bool,
+) -> Option<Hit> {
+    let mut found: Option<Hit> = None;
+    let slabs = WideSlabs::new(ray.origin, ray.direction, ray.t_min);
+    let mut stack = Stack::new();
+    let reach = SLACK * ray.origin.abs().max_element();
+    walk::<ANY, T>(tally, &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
+        let (instance, bottom) = (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
+        let root = wide.trees.get(bottom as usize)?.root;
+        tally.instance();
+        let origin = instance.point(ray.origin + ray.away * (instance.slack + reach));
+        let direction = instance.vector(ray.direction);
+        let slabs = WideSlabs::new(origin, direction, ray.t_min);
+        let shear = WideShear::new(origin, direction);
+        let mut t_max = t_max;
+        walk::<ANY, T>(tally, &wide.nodes, root, &slabs, t_max, stack, |tally, _, number, limit| {
+            let packet = wide.packets.get(number as usize)?;
+            tally.triangles(packet.count());
+            let Some(crossings) = shear.cross(packet, ray.t_min, limit) else { return Some(limit) };
+            let mut lanes = crossings.lanes;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros();
+                lanes &= lanes - 1;
+                let triangle = packet.first + lane;
+                let crossing = crossings.at(lane as usize);
+                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: place, triangle };
+                if !hit.comes_before(found.as_ref(), ray.t_max)
+                    || !bvh.is_there(instance, triangle, &crossing)
+                    || !counts(&hit)
+                {
+                    continue;
+                }
+                (t_max, found) = (hit.t, Some(hit));
+                if ANY {
+                    return None;
+                }
+            }
+            Some(t_max)
+        });
+        if ANY && found.is_some() { None } else { Some(t_max) }
+    });
+    found
+}

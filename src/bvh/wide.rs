@@ -1,0 +1,323 @@
+//! The trees as the host walks them: nodes with four children and leaves of four triangles, each four side by side in
+//! one register. They are made from the nodes of two children that the device reads, with the same boxes.
+//!
+//! Dammertz, Hanika and Keller, "Shallow Bounding Volume Hierarchies for Fast SIMD Ray Tracing of Incoherent Rays" (2008),
+//! sections 3 and 4; Wald, Benthin and Boulos, "Getting Rid of Packets" (2008), section 2.2.
+//!
+//! `glam::Vec4` is a register of SSE2, which every x86-64 has, and of NEON; elsewhere it is four numbers.
+
+use glam::{Vec3, Vec4};
+use rayon::prelude::*;
+
+use super::{
+    NONE, Node, Triangle,
+    node::{Aabb, ROBUST, Slabs},
+    triangle::{Crossing, Shear},
+};
+
+/// Children of a node, triangles of a leaf.
+pub const WIDTH: usize = 4;
+
+/// Set in a child that is a leaf; the rest is the number of its packet, or on the upper level of its instance.
+pub const LEAF: u32 = 1 << 31;
+
+/// Four boxes and what is in them: two lines of the cache.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
+pub struct Wide {
+    /// By axis the low sides of the boxes, and the high ones.
+    planes: [[Vec4; 2]; 3],
+    /// Nodes, leaves (`LEAF`), or `NONE`.
+    pub children: [u32; WIDTH],
+    /// The nodes of two children whose boxes these are, or `NONE`.
+    from: [u32; WIDTH],
+}
+
+impl Wide {
+    /// No children: boxes inside out.
+    const NOTHING: Self = Self {
+        planes: [[Vec4::splat(f32::MAX), Vec4::splat(f32::MIN)]; 3],
+        children: [NONE; WIDTH],
+        from: [NONE; WIDTH],
+    };
+
+    fn set_bounds(&mut self, lane: usize, bounds: Aabb) {
+        for axis in 0..3 {
+            self.planes[axis][0][lane] = bounds.low[axis];
+            self.planes[axis][1][lane] = bounds.high[axis];
+        }
+    }
+}
+
+/// Four triangles, corner by corner and axis by axis. Missing ones have no area.
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    corners: [[Vec4; 3]; 3],
+    /// The number of the first triangle; the others follow.
+    pub first: u32,
+    count: u32,
+}
+
+impl Packet {
+    fn new(triangles: &[Triangle], first: u32, count: u32) -> Self {
+        let mut packet = Self { corners: [[Vec4::ZERO; 3]; 3], first, count };
+        for lane in 0..(count as usize).min(WIDTH) {
+            let Some(triangle) = triangles.get(first as usize + lane) else { break };
+            for (corner, vertex) in [triangle.a, triangle.b, triangle.c].into_iter().enumerate() {
+                for axis in 0..3 {
+                    packet.corners[corner][axis][lane] = vertex[axis];
+                }
+            }
+        }
+        packet
+    }
+
+    /// Its triangles.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+}
+
+/// A ray prepared for four boxes at a time.
+pub struct WideSlabs {
+    origin: [Vec4; 3],
+    inverse: [Vec4; 3],
+    /// By axis which side is met first.
+    first: [usize; 3],
+    t_min: Vec4,
+}
+
+impl WideSlabs {
+    pub fn new(origin: Vec3, direction: Vec3, t_min: f32) -> Self {
+        let inverse = Slabs::new(origin, direction).inverse();
+        Self {
+            origin: origin.to_array().map(Vec4::splat),
+            inverse: inverse.to_array().map(Vec4::splat),
+            first: inverse.to_array().map(|slope| usize::from(slope < 0.0)),
+            t_min: Vec4::splat(t_min),
+        }
+    }
+
+    /// Where the ray enters each box, and which boxes it meets before `t_max`, a bit each. The arithmetic of
+    /// `Slabs::enter`.
+    #[inline(always)]
+    pub fn enter(&self, node: &Wide, t_max: f32) -> (Vec4, u32) {
+        let at = |axis: usize, side: usize| (node.planes[axis][side & 1] - self.origin[axis]) * self.inverse[axis];
+        let near = |axis: usize| at(axis, self.first[axis]);
+        let far = |axis: usize| at(axis, self.first[axis] ^ 1);
+        let enter = near(0).max(near(1)).max(near(2)).max(self.t_min);
+        let leave = far(0).min(far(1)).min(far(2)).min(Vec4::splat(t_max)) * Vec4::splat(ROBUST);
+        (enter, enter.cmple(leave).bitmask())
+    }
+}
+
+/// Where a ray crosses four triangles.
+pub struct Crossings {
+    /// A bit for each triangle that it meets.
+    pub lanes: u32,
+    t: Vec4,
+    second: Vec4,
+    third: Vec4,
+}
+
+impl Crossings {
+    pub fn at(&self, lane: usize) -> Crossing {
+        Crossing { t: self.t[lane & 3], barycentric: glam::Vec2::new(self.second[lane & 3], self.third[lane & 3]) }
+    }
+}
+
+/// A ray prepared for four triangles at a time.
+pub struct WideShear {
+    origin: [Vec4; 3],
+    axes: [usize; 3],
+    shear: [Vec4; 3],
+}
+
+impl WideShear {
+    pub fn new(origin: Vec3, direction: Vec3) -> Self {
+        let (axes, shear) = Shear::new(origin, direction).parts();
+        let at = |axis: usize| Vec4::splat(origin[axis]);
+        Self { origin: axes.map(at), axes, shear: shear.to_array().map(Vec4::splat) }
+    }
+
+    /// The arithmetic of `Shear::cross`, in the same order: the same bits. Both ends count.
+    #[inline(always)]
+    pub fn cross(&self, packet: &Packet, t_min: f32, t_max: f32) -> Option<Crossings> {
+        let [x, y, z] = self.axes;
+        let apply = |corner: &[Vec4; 3]| {
+            let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
+            [p[0] - self.shear[0] * p[2], p[1] - self.shear[1] * p[2], self.shear[2] * p[2]]
+        };
+        let [a, b, c] = [apply(&packet.corners[0]), apply(&packet.corners[1]), apply(&packet.corners[2])];
+        let u = c[0] * b[1] - c[1] * b[0];
+        let v = a[0] * c[1] - a[1] * c[0];
+        let w = b[0] * a[1] - b[1] * a[0];
+        let zero = Vec4::ZERO;
+        let outside = u.min(v).min(w).cmplt(zero) & u.max(v).max(w).cmpgt(zero);
+        if outside.bitmask() == 0b1111 {
+            return None;
+        }
+        let determinant = u + v + w;
+        let inverse = Vec4::ONE / determinant;
+        let t = (u * a[2] + v * b[2] + w * c[2]) * inverse;
+        // Fails for what is not a number too.
+        let inside = t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
+        let lanes = inside.bitmask() & !outside.bitmask();
+        (lanes != 0).then(|| Crossings { lanes, t, second: v * inverse, third: w * inverse })
+    }
+}
+
+/// One level in wide nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    pub nodes: Vec<Wide>,
+    /// The content of each leaf: first and count.
+    pub leaves: Vec<(u32, u32)>,
+}
+
+/// The wide nodes over a tree of two children a node, the root first. `base` is what the tree's numbers of nodes begin
+/// with. From two children on, the widest inner one is opened until there are four.
+/// A subtree of `most` items or fewer is one leaf.
+pub fn collapse(nodes: &[Node], base: u32, most: u32) -> Level {
+    let mut level = Level::default();
+    let Some(root) = nodes.first() else { return level };
+    if *root == Node::NOTHING {
+        return level;
+    }
+    let content = contents(nodes, base);
+    level.nodes.push(Wide::NOTHING);
+    let mut open = vec![(0u32, 0u32)];
+    while let Some((narrow, wide)) = open.pop() {
+        let (lanes, count) = children_of(nodes, base, &content, narrow, most);
+        let mut node = Wide::NOTHING;
+        let mut inner = [(0, 0); WIDTH];
+        let mut inners = 0;
+        for (lane, &from) in lanes[..count].iter().enumerate() {
+            node.set_bounds(lane, nodes[from as usize].bounds());
+            node.from[lane] = from + base;
+            node.children[lane] = if content[from as usize].1 <= most {
+                level.leaves.push(content[from as usize]);
+                LEAF | (level.leaves.len() as u32 - 1)
+            } else {
+                let place = level.nodes.len() as u32;
+                level.nodes.push(Wide::NOTHING);
+                inner[inners] = (from, place);
+                inners += 1;
+                place
+            };
+        }
+        level.nodes[wide as usize] = node;
+        open.extend(inner[..inners].iter().rev());
+    }
+    level
+}
+
+/// What lies below each node: first and count. Leaves of a subtree are neighbours.
+fn contents(nodes: &[Node], base: u32) -> Vec<(u32, u32)> {
+    let mut content = vec![(0, 0); nodes.len()];
+    // Children stand behind their parent.
+    for (index, node) in nodes.iter().enumerate().rev() {
+        content[index] = if node.count > 0 {
+            (node.first, node.count)
+        } else {
+            let child = (node.first - base) as usize;
+            let (a, b) = (content[child], content[child + 1]);
+            (a.0.min(b.0), a.1.saturating_add(b.1))
+        };
+    }
+    content
+}
+
+fn children_of(nodes: &[Node], base: u32, content: &[(u32, u32)], narrow: u32, most: u32) -> ([u32; WIDTH], usize) {
+    let mut lanes = [narrow, 0, 0, 0];
+    let mut count = 1;
+    while count < WIDTH {
+        let area = |lane: &usize| nodes[lanes[*lane] as usize].bounds().half_area();
+        let widest = (0..count)
+            .filter(|&lane| content[lanes[lane] as usize].1 > most)
+            .max_by(|a, b| area(a).total_cmp(&area(b)).then(b.cmp(a)));
+        let Some(lane) = widest else { break };
+        let first = nodes[lanes[lane] as usize].first - base;
+        (lanes[lane], lanes[count]) = (first, first + 1);
+        count += 1;
+    }
+    (lanes, count)
+}
+
+/// The upper level in wide nodes, whose leaves are single instances.
+pub fn upper(nodes: &[Node]) -> Vec<Wide> {
+    let level = collapse(nodes, 0, 1);
+    let mut wide = level.nodes;
+    for child in wide.iter_mut().flat_map(|node| &mut node.children).filter(|child| **child & LEAF != 0) {
+        *child = level.leaves.get((*child & !LEAF) as usize).map_or(NONE, |&(first, _)| LEAF | first);
+    }
+    wide
+}
+
+/// The lower levels in wide nodes.
+#[derive(Clone, Debug, Default)]
+pub struct WideTrees {
+    pub nodes: Vec<Wide>,
+    pub packets: Vec<Packet>,
+    /// Of each tree its root and the nodes after it, its first packet and the packets after it.
+    pub trees: Vec<Tree>,
+}
+
+/// Where a tree lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree {
+    pub root: u32,
+    nodes: u32,
+    packet: u32,
+    packets: u32,
+}
+
+impl WideTrees {
+    /// Over trees given as the ranges of their nodes.
+    pub fn new(nodes: &[Node], ranges: &[(u32, u32)], triangles: &[Triangle]) -> Self {
+        let levels: Vec<Level> = ranges
+            .par_iter()
+            .map(|&(root, count)| {
+                nodes
+                    .get(root as usize..(root + count) as usize)
+                    .map_or_else(Level::default, |tree| collapse(tree, root, WIDTH as u32))
+            })
+            .collect();
+        let mut all = Self::default();
+        for level in levels {
+            let (root, packet) = (all.nodes.len() as u32, all.packets.len() as u32);
+            let tree = Tree { root, nodes: level.nodes.len() as u32, packet, packets: level.leaves.len() as u32 };
+            all.trees.push(tree);
+            all.nodes.extend(level.nodes.into_iter().map(|mut node| {
+                for child in node.children.iter_mut().filter(|child| **child != NONE) {
+                    *child += if *child & LEAF == 0 { root } else { packet };
+                }
+                node
+            }));
+            let packets = level.leaves.par_iter().with_min_len(4096);
+            all.packets.par_extend(packets.map(|&(first, count)| Packet::new(triangles, first, count)));
+        }
+        all
+    }
+
+    /// Takes over a tree's moved triangles and refitted boxes.
+    pub fn refit(&mut self, tree: usize, nodes: &[Node], triangles: &[Triangle]) {
+        let Some(&Tree { root, nodes: count, packet, packets }) = self.trees.get(tree) else { return };
+        for node in self.nodes.iter_mut().skip(root as usize).take(count as usize) {
+            for lane in 0..WIDTH {
+                if let Some(from) = nodes.get(node.from[lane] as usize) {
+                    node.set_bounds(lane, from.bounds());
+                }
+            }
+        }
+        for packet in self.packets.iter_mut().skip(packet as usize).take(packets as usize) {
+            *packet = Packet::new(triangles, packet.first, packet.count);
+        }
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.nodes.as_slice()) + size_of_val(self.packets.as_slice())
+    }
+}

@@ -1,0 +1,127 @@
+//! The report of `sunny16 validate`: a table of all cases, and for each its checks and its pictures.
+
+use super::{
+    case::Case,
+    report::{Cell, PictureSet, Report, Section, Shown, Table},
+    validation::{Row, Shots},
+};
+
+/// A case that was run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The case.
+    pub case: Case,
+    /// Its pictures.
+    pub shots: Shots,
+    /// What came out.
+    pub rows: Vec<Row>,
+    /// The camera's exposure (EV100): what the pictures are shown with.
+    pub ev100: f64,
+    /// Time to run it (s).
+    pub seconds: f64,
+}
+
+impl Outcome {
+    /// Checks that do not hold.
+    #[must_use]
+    pub fn broken(&self) -> usize {
+        self.rows.iter().filter(|row| !row.holds()).count()
+    }
+}
+
+/// In which order pictures stand: ours first, then the others by name.
+const ORDER: [&str; 3] = ["path", "path_centres", "raster"];
+
+/// The report of all outcomes; `device` is the Vulkan device of the raster renderer, if it was run.
+#[must_use]
+pub fn report(outcomes: &[Outcome], device: Option<&str>) -> Report {
+    let checks: usize = outcomes.iter().map(|outcome| outcome.rows.len()).sum();
+    let broken: usize = outcomes.iter().map(Outcome::broken).sum();
+    let mut report = Report::new("sunny16 validate");
+    report.text(format!(
+        "{} cases, {checks} checks, {broken} broken. The raster renderer {}. path: rays all over a pixel; path_centres: rays \
+         through the middles of pixels, as the raster renderer has them. A figure with ± has that standard deviation by \
+         the noise of our path tracer; that of references is in validation/README.md.",
+        outcomes.len(),
+        device.map_or_else(|| "was not run".into(), |name| format!("ran on {name}")),
+    ));
+    report.section(summary(outcomes));
+    for outcome in outcomes {
+        report.section(section(outcome));
+    }
+    report
+}
+
+fn texts(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(ToString::to_string).collect()
+}
+
+fn summary(outcomes: &[Outcome]) -> Section {
+    let rows = outcomes
+        .iter()
+        .map(|outcome| {
+            let broken = outcome.broken();
+            let verdict = if broken == 0 { "holds".into() } else { format!("{broken} broken") };
+            // The check that is nearest to its limit, or farthest beyond it.
+            let tightest = outcome.rows.iter().max_by(|a, b| a.strain().total_cmp(&b.strain()));
+            vec![
+                Cell::link(&outcome.case.name, heading(outcome)),
+                Cell::text(&outcome.case.title),
+                Cell::number(outcome.rows.len().to_string()),
+                Cell::mark(broken == 0, verdict),
+                Cell::text(tightest.map_or_else(String::new, |row| {
+                    format!("{} {} / {}: {} ({})", row.region, row.test, row.against, row.shown(), row.shown_limit())
+                })),
+                Cell::number(format!("{:.1} s", outcome.seconds)),
+            ]
+        })
+        .collect();
+    let columns = texts(&["case", "", "checks", "verdict", "nearest to its limit", "time"]);
+    let table = Table { columns, rows, ..Table::default() };
+    Section { title: "All cases".into(), tables: vec![table], ..Section::default() }
+}
+
+fn heading(outcome: &Outcome) -> String {
+    format!("{}: {}", outcome.case.name, outcome.case.title)
+}
+
+fn section(outcome: &Outcome) -> Section {
+    let case = &outcome.case;
+    let mut text = case.text.clone();
+    for reference in &case.references {
+        text.push_str(&format!("\n{}: {}", reference.name, reference.made));
+    }
+    let rows = outcome
+        .rows
+        .iter()
+        .map(|row| {
+            vec![
+                Cell::text(&row.test),
+                Cell::text(&row.against),
+                Cell::text(row.metric),
+                Cell::text(&row.region),
+                Cell::number(row.shown()),
+                Cell::mark(row.holds(), row.shown_limit()),
+                Cell::text(&row.why),
+            ]
+        })
+        .collect();
+    let columns = texts(&["picture", "against", "figure", "where", "", "limit", "why"]);
+    let table = Table { columns, rows, ..Table::default() };
+    let place = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
+    let mut shots: Vec<_> = outcome.shots.iter().collect();
+    shots.sort_by_key(|(name, _)| (place(name), name.as_str()));
+    let pictures: Vec<Shown> =
+        shots.iter().map(|(name, shot)| Shown { name: (*name).clone(), picture: shot.picture.clone() }).collect();
+    // The first pair that a bound compares is what is looked at first.
+    let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
+    let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
+    let set = PictureSet {
+        first: pair.unwrap_or([0, pictures.len().saturating_sub(1)]),
+        pictures,
+        ev100: Some(outcome.ev100),
+        unit: "nits".into(),
+        ..PictureSet::default()
+    };
+    Section { title: heading(outcome), text, tables: vec![table], pictures: vec![set] }
+}

@@ -1,0 +1,83 @@
+//! What reflection and refraction by rough surfaces are made of. Directions are unit vectors in a frame whose z is the
+//! shading normal.
+
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
+
+/// Distribution of normals (1/sr). Walter et al. 2007, equation 33.
+pub(super) fn ggx(h: DVec3, alpha: f64) -> f64 {
+    let k = alpha / ((h.x * h.x + h.y * h.y) + h.z * h.z * alpha * alpha);
+    k * k / PI
+}
+
+/// Smith's Lambda of GGX, of directions on either side. Heitz 2014, equation 72.
+pub(super) fn lambda(v: DVec3, alpha: f64) -> f64 {
+    let tan2 = (v.x * v.x + v.y * v.y) / (v.z * v.z);
+    0.5 * ((1.0 + alpha * alpha * tan2).sqrt() - 1.0)
+}
+
+/// Density (1/sr) of the normals that are seen from `v`, over `v.h`. Heitz 2014, equation 19.
+pub(super) fn seen_normals(v: DVec3, h: DVec3, alpha: f64) -> f64 {
+    ggx(h, alpha) / (v.z * (1.0 + lambda(v, alpha)))
+}
+
+/// Weight of F90 = 1. Schlick 1994, equation 15.
+pub(super) fn schlick(vh: f64) -> f64 {
+    (1.0 - vh).clamp(0.0, 1.0).powi(5)
+}
+
+/// Reflectance of a smooth border of dielectrics for unpolarised light: Fresnel's equations (Born and Wolf, section 1.5.2).
+/// `eta` is the index beyond over the one on the side of the light; 1 beyond the critical angle, and for an index that
+/// does not exist (0 or infinite).
+#[must_use]
+pub fn fresnel(cos: f64, eta: f64) -> f64 {
+    if eta <= 0.0 || !eta.is_finite() {
+        return 1.0;
+    }
+    let cos = cos.clamp(0.0, 1.0);
+    let sin2 = (1.0 - cos * cos) / (eta * eta);
+    if sin2 >= 1.0 {
+        return 1.0;
+    }
+    let beyond = (1.0 - sin2).sqrt();
+    let along = (eta * cos - beyond) / (eta * cos + beyond);
+    let across = (cos - eta * beyond) / (cos + eta * beyond);
+    0.5 * (along * along + across * across)
+}
+
+/// The direction that light from `v` takes beyond a border with the normal `h` (`v.h` above 0): Snell's law; none beyond
+/// the critical angle.
+#[must_use]
+pub fn refract(v: DVec3, h: DVec3, eta: f64) -> Option<DVec3> {
+    let cos = v.dot(h);
+    let sin2 = (1.0 - cos * cos).max(0.0) / (eta * eta);
+    (sin2 < 1.0).then(|| (h * (cos / eta - (1.0 - sin2).sqrt()) - v / eta).normalize())
+}
+
+/// The normal, on the side of `v`, of a facet that refracts light between `v` and `l`, which is on the other side; none
+/// where there is none. Walter et al. 2007, equation 16.
+pub(super) fn refracting_normal(v: DVec3, l: DVec3, eta: f64) -> Option<DVec3> {
+    let h = (v + eta * l).try_normalize()?;
+    let h = if h.z < 0.0 { -h } else { h };
+    (v.dot(h) > 0.0 && l.dot(h) < 0.0).then_some(h)
+}
+
+/// A direction with density cos/pi: Malley's method.
+#[must_use]
+pub fn cosine_hemisphere(u: DVec2) -> DVec3 {
+    let (r, phi) = (u.x.sqrt(), 2.0 * PI * u.y);
+    DVec3::new(r * phi.cos(), r * phi.sin(), (1.0 - u.x).max(0.0).sqrt())
+}
+
+/// A normal of those that are seen from `v`. Heitz, "Sampling the GGX Distribution of Visible Normals" (JCGT 7(4), 2018),
+/// section 3.2, in the form of Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps" (2023), section 3.
+#[must_use]
+pub fn visible_normal(v: DVec3, alpha: f64, u: DVec2) -> DVec3 {
+    let stretched = DVec3::new(alpha * v.x, alpha * v.y, v.z).normalize();
+    let phi = 2.0 * PI * u.x;
+    let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
+    let sin = (1.0 - z * z).max(0.0).sqrt();
+    let h = DVec3::new(sin * phi.cos(), sin * phi.sin(), z) + stretched;
+    DVec3::new(alpha * h.x, alpha * h.y, h.z).normalize_or(DVec3::Z)
+}

@@ -1,0 +1,379 @@
+//! Samplers, energy and symmetry of the material.
+
+use super::*;
+use crate::reference::{
+    chi_square::{Cells, Numbers, Test, check},
+    sampler::{Sampler, SamplerKind},
+};
+
+fn view(cos: f64) -> DVec3 {
+    DVec3::new((1.0 - cos * cos).sqrt(), 0.0, cos)
+}
+
+fn metal(roughness: f64) -> Bsdf {
+    Bsdf { metallic: 1.0, alpha: roughness * roughness, ..Bsdf::default() }
+}
+
+fn glass(roughness: f64, wall: Wall) -> Bsdf {
+    Bsdf { transmission: 1.0, alpha: roughness * roughness, wall, ..Bsdf::default() }
+}
+
+const INTO: Wall = Wall::Border { eta: 1.5 };
+const OUT: Wall = Wall::Border { eta: 1.0 / 1.5 };
+const THIN: Wall = Wall::Thin { eta: 1.5 };
+
+/// The mean weight of samples: reflected, transmitted.
+fn albedo(bsdf: &Bsdf, v: DVec3, count: u32) -> (DVec3, DVec3) {
+    let (mut up, mut down) = (DVec3::ZERO, DVec3::ZERO);
+    for i in 0..count {
+        let mut sampler = Sampler::new(SamplerKind::Sobol, 3, 0, 0, i);
+        let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
+        if let Some(sampled) = bsdf.sample(v, lobe, u) {
+            up += sampled.weight.diffuse + sampled.weight.specular;
+            // Energy, not radiance: without the change of solid angle.
+            down += sampled.weight.transmitted * sampled.bent;
+        }
+    }
+    (up / f64::from(count), down / f64::from(count))
+}
+
+/// Materials of all kinds whose every direction has a density.
+fn all() -> Vec<(String, Bsdf)> {
+    let mut out = Vec::new();
+    let color = DVec3::new(0.9, 0.5, 0.2);
+    for roughness in [0.25f64, 0.5, 1.0] {
+        for metallic in [0.0, 0.5, 1.0] {
+            let bsdf = Bsdf { base_color: color, metallic, alpha: roughness * roughness, ..Bsdf::default() };
+            out.push((format!("opaque, roughness {roughness}, metallic {metallic}"), bsdf));
+        }
+        let walls =
+            [INTO, OUT, Wall::Border { eta: 1.2 }, Wall::Border { eta: 2.4 }, Wall::Border { eta: 1.0 / 1.33 }, THIN];
+        for wall in walls {
+            out.push((format!("glass, roughness {roughness}, {wall:?}"), glass(roughness, wall)));
+        }
+        let mixed = Bsdf {
+            base_color: color,
+            metallic: 0.3,
+            transmission: 0.6,
+            alpha: roughness * roughness,
+            f0: 0.1,
+            wall: Wall::Border { eta: 1.9 },
+        };
+        out.push((format!("mixed, roughness {roughness}"), mixed));
+        out.push((format!("mixed thin wall, roughness {roughness}"), Bsdf { wall: Wall::Thin { eta: 1.9 }, ..mixed }));
+    }
+    out
+}
+
+/// Those of which the lobes are narrow, with the middle of the lobe for a view.
+fn narrow() -> Vec<(String, Bsdf, DVec3, DVec3)> {
+    let mut out = Vec::new();
+    for (roughness, wall) in [
+        (0.1, INTO),
+        (0.1, OUT),
+        (0.1, THIN),
+        (0.1, Wall::Border { eta: 2.4 }),
+        (0.25, Wall::Border { eta: 1.1 }),
+        (0.25, Wall::Border { eta: 1.0 / 1.1 }),
+    ] {
+        for cos in [0.3, 0.7, 1.0] {
+            let (v, bsdf) = (view(cos), glass(roughness, wall));
+            let name = format!("narrow, roughness {roughness}, {wall:?}, cosine {cos}");
+            // Of what hardly reflects too few samples would be there.
+            if !matches!(wall, Wall::Border { eta } if (eta - 1.0).abs() < 0.2) {
+                out.push((name.clone() + ", reflected", bsdf, v, DVec3::new(-v.x, 0.0, v.z)));
+            }
+            let through = match wall {
+                Wall::Border { eta } => refract(v, DVec3::Z, eta),
+                Wall::Thin { .. } => Some(-v),
+            };
+            out.extend(through.map(|l| (name + ", transmitted", bsdf, v, l)));
+        }
+    }
+    out
+}
+
+const COSINES: [f64; 3] = [0.2, 0.7, 1.0];
+
+#[test]
+fn samples_follow_their_density() {
+    let all = all();
+    let narrow = narrow();
+    let family = all.len() * COSINES.len() + narrow.len();
+    for (name, bsdf, v, middle) in narrow {
+        let sample = |numbers: &mut Numbers| {
+            let (lobe, u) = (numbers.one(), numbers.two());
+            bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
+        };
+        let cells = Cells::cap(middle, 0.08);
+        check(&Test { name, cells, density: &|l| bsdf.density(v, l), sample: &sample }, 50_000, family);
+    }
+    for (name, bsdf) in &all {
+        for cos in COSINES {
+            let v = view(cos);
+            let test = Test {
+                name: format!("{name}, cosine {cos}"),
+                cells: Cells::sphere(),
+                density: &|l| bsdf.density(v, l),
+                sample: &|numbers: &mut Numbers| {
+                    let (lobe, u) = (numbers.one(), numbers.two());
+                    bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
+                },
+            };
+            check(&test, 50_000, family);
+        }
+    }
+}
+
+#[test]
+fn visible_normals_and_cosines_follow_their_densities() {
+    let cases: Vec<(f64, f64)> =
+        [0.1, 0.3, 0.6, 1.0].into_iter().flat_map(|r: f64| [0.1, 0.6, 1.0].map(|cos| (r, cos))).collect();
+    for &(roughness, cos) in &cases {
+        let (v, alpha) = (view(cos), roughness * roughness);
+        let test = Test {
+            name: format!("visible normals, roughness {roughness}, cosine {cos}"),
+            cells: Cells::cap(DVec3::Z, if alpha < 0.05 { 0.3 } else { PI / 2.0 }),
+            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * seen_normals(v, h, alpha) } else { 0.0 },
+            sample: &|numbers: &mut Numbers| Some(visible_normal(v, alpha, numbers.two())),
+        };
+        let integral = check(&test, 40_000, cases.len() + 1);
+        // All normals that can be seen, but for those outside of the cells.
+        assert!(integral > if alpha < 0.05 { 0.95 } else { 0.9995 }, "roughness {roughness}, cosine {cos}: {integral}");
+    }
+    let test = Test {
+        name: "cosine".into(),
+        cells: Cells::sphere(),
+        density: &|d| d.z.max(0.0) / PI,
+        sample: &|numbers: &mut Numbers| Some(cosine_hemisphere(numbers.two())),
+    };
+    assert!((check(&test, 100_000, cases.len() + 1) - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn weights_are_what_is_evaluated_over_the_density() {
+    for (name, bsdf) in all() {
+        for cos in COSINES {
+            let v = view(cos);
+            for i in 0..200 {
+                let mut sampler = Sampler::new(SamplerKind::Independent, 3, 0, 0, i);
+                let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
+                let Some(sampled) = bsdf.sample(v, lobe, u) else { continue };
+                let density = sampled.density.unwrap();
+                assert!((sampled.l.length() - 1.0).abs() < 1e-9);
+                let total = sampled.weight.total();
+                // Visible normals: no weight is far above what its lobe's chance asks for.
+                assert!(
+                    density > 0.0 && total.is_finite() && total.max_element() * sampled.bent < 11.0,
+                    "{name}: {total}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn it_is_reciprocal() {
+    for (name, bsdf) in all() {
+        for cos in COSINES {
+            let (v, l) = (view(cos), DVec3::new(-0.3, 0.5, 0.7).normalize());
+            let there = bsdf.evaluate(v, l).total() / l.z;
+            let back = bsdf.evaluate(l, v).total() / v.z;
+            assert!((there - back).abs().max_element() < 1e-12 * (1.0 + there.max_element()), "{name}");
+            // Through glass the view from the other side sees the ratio of indices turned round; radiance over the square
+            // of the index is what is symmetric (Veach 1997, section 5.2). Frames have z on the side of the view.
+            let mirror = DVec3::new(1.0, 1.0, -1.0);
+            let below = DVec3::new(-0.4, 0.2, -0.8).normalize();
+            let (there, eta, other) = match bsdf.wall {
+                Wall::Border { eta } => (bsdf.evaluate(v, below), eta, Wall::Border { eta: 1.0 / eta }),
+                Wall::Thin { eta } => (bsdf.evaluate(v, below), 1.0, Wall::Thin { eta }),
+            };
+            let back = Bsdf { wall: other, ..bsdf }.evaluate(below * mirror, v * mirror);
+            let (there, back) = (there.total() / -below.z * (eta * eta), back.total() / v.z);
+            assert!((there - back).abs().max_element() < 1e-9 * (1.0 + there.max_element()), "{name}: {there} {back}");
+        }
+    }
+}
+
+#[test]
+fn fresnel_and_snell_are_the_closed_forms() {
+    // Along the normal, at Brewster's angle (no light polarised along the plane), at the critical angle, grazing.
+    assert!((fresnel(1.0, 1.5) - 0.04).abs() < 1e-15);
+    let brewster = 1.5f64.atan();
+    let across = ((brewster.cos() - 1.5 * (PI / 2.0 - brewster).cos())
+        / (brewster.cos() + 1.5 * (PI / 2.0 - brewster).cos()))
+    .powi(2);
+    assert!((fresnel(brewster.cos(), 1.5) - across / 2.0).abs() < 1e-12);
+    assert_eq!(fresnel(0.0, 1.5), 1.0);
+    let critical = (1.0f64 / 1.5).asin();
+    assert_eq!(fresnel((critical + 1e-6).cos(), 1.0 / 1.5), 1.0);
+    assert!(fresnel((critical - 1e-3).cos(), 1.0 / 1.5) < 0.9);
+    // The same from both sides.
+    for cos in [0.1, 0.4, 0.9] {
+        let l = refract(view(cos), DVec3::Z, 1.5).unwrap();
+        assert!((view(cos).x - 1.5 * (l.x * l.x + l.y * l.y).sqrt()).abs() < 1e-12, "Snell");
+        assert!((fresnel(cos, 1.5) - fresnel(-l.z, 1.0 / 1.5)).abs() < 1e-12);
+        assert!(refract(-l, DVec3::NEG_Z * -1.0, 1.0).is_some());
+    }
+    assert!(refract(view(0.5), DVec3::Z, 1.0 / 1.5).is_none(), "total internal reflection");
+    assert_eq!(fresnel(0.7, 1.0), 0.0);
+    assert_eq!((fresnel(0.7, 0.0), fresnel(1.0, 0.0), fresnel(1.0, f64::INFINITY)), (1.0, 1.0, 1.0));
+}
+
+#[test]
+fn smooth_glass_keeps_all_energy() {
+    for wall in
+        [INTO, OUT, THIN, Wall::Border { eta: 1.0 }, Wall::Border { eta: 0.0 }, Wall::Border { eta: f64::INFINITY }]
+    {
+        for cos in [0.01, 0.3, 0.6, 1.0] {
+            let bsdf = glass(0.0, wall);
+            let v = view(cos);
+            let (up, down) = albedo(&bsdf, v, 256);
+            let all = up + down + bsdf.straight_through(v);
+            // Which of the two directions is taken is a chance, but each weighs 1.
+            assert!((all - DVec3::ONE).abs().max_element() < 1e-12, "{wall:?} {cos}: {up} {down}");
+            assert_eq!(bsdf.density(v, DVec3::Z), 0.0);
+            assert_eq!(bsdf.evaluate(v, DVec3::Z).total(), DVec3::ZERO);
+        }
+    }
+}
+
+#[test]
+fn rough_glass_becomes_smooth_glass() {
+    for wall in [INTO, OUT, THIN] {
+        for cos in [0.3, 0.9, 1.0] {
+            let v = view(cos);
+            let (up, down) = albedo(&glass(0.05, wall), v, 1 << 12);
+            let (Wall::Border { eta } | Wall::Thin { eta }) = wall;
+            let f = fresnel(cos, eta);
+            assert!((up.x - f).abs() < 2e-3 && (down.x - (1.0 - f)).abs() < 2e-3, "{wall:?} {cos}: {up} {down} {f}");
+        }
+    }
+}
+
+/// Directional albedo with F = 1: formulas of the single-scattering lobe, E(1) = 1 - ln 2 at roughness 1.
+#[test]
+fn directional_albedo_of_a_white_metal_is_the_published_one() {
+    for (roughness, cos, want) in [
+        (1.0, 1.0, 1.0 - 2f64.ln()),
+        (1.0, 0.5, 0.4507),
+        (1.0, 0.1, 0.7604),
+        (0.7, 1.0, 0.6977),
+        (0.5, 0.5, 0.8573),
+        (0.3, 0.1, 0.8843),
+        (0.7, 0.1, 0.8619),
+        (0.5, 0.1, 0.8916),
+    ] {
+        let (got, _) = albedo(&metal(roughness), view(cos), 1 << 14);
+        assert!((got.x - want).abs() < 1e-3, "roughness {roughness} cos {cos}: {got}, {want}");
+    }
+}
+
+/// Prints what a white furnace shows of each material: the loss of single scattering and the gain of glTF's mix. `cargo test
+/// --lib reference::bsdf -- --nocapture published` makes the tables of docs/reference.md.
+#[test]
+fn published_energy() {
+    let cosines = [1.0, 0.5, 0.1];
+    let roughnesses = [0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
+    println!("| white material | cosine | {} |", roughnesses.map(|r| format!("r {r}")).join(" | "));
+    println!("|---|---|{}", "---|".repeat(roughnesses.len()));
+    let (mut energies, mut rows) = (Vec::new(), Vec::new());
+    for (name, metallic, transmission, wall) in [
+        ("dielectric", 0.0, 0.0, THIN),
+        ("metallic 0.5", 0.5, 0.0, THIN),
+        ("metal", 1.0, 0.0, THIN),
+        ("glass, from air", 0.0, 1.0, INTO),
+        ("glass, from inside", 0.0, 1.0, OUT),
+        ("thin wall", 0.0, 1.0, THIN),
+    ] {
+        for cos in cosines {
+            let row = roughnesses.map(|roughness: f64| {
+                let bsdf = Bsdf { metallic, transmission, alpha: roughness * roughness, wall, ..Bsdf::default() };
+                let (up, down) = albedo(&bsdf, view(cos), 1 << 13);
+                let energy = (up + down + bsdf.straight_through(view(cos))).x;
+                energies.push((name, cos, roughness, energy));
+                format!("{energy:.3}")
+            });
+            rows.push(format!("| {name} | {cos} | {} |", row.join(" | ")));
+            println!("{}", rows.last().unwrap());
+        }
+    }
+    for (name, cos, roughness, energy) in energies {
+        let mix = name == "dielectric" || name == "metallic 0.5";
+        // What conserves energy where it is smooth; roughness loses what facets would pass on to each other.
+        assert!(mix || energy < 1.0 + 1e-3, "{name} {cos} {roughness}: {energy}");
+        assert!(mix || roughness > 0.0 || (energy - 1.0).abs() < 1e-3, "{name} {cos} {roughness}: {energy}");
+    }
+    let page = include_str!("../../../docs/reference.md");
+    let numbers = |row: &str| -> Vec<f64> { row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect() };
+    for row in rows {
+        let label = row.split('|').nth(1).unwrap();
+        let there = page
+            .lines()
+            .find(|line| line.split('|').nth(1) == Some(label) && numbers(line).first() == numbers(&row).first());
+        let near = there.is_some_and(|line| {
+            numbers(line).len() == numbers(&row).len()
+                && numbers(line).iter().zip(numbers(&row)).all(|(a, b)| (a - b).abs() < 2.5e-3)
+        });
+        assert!(near, "docs/reference.md says {there:?}, not {row}");
+    }
+}
+
+/// The integral over all directions of what is evaluated is the mean of the samples' weights.
+#[test]
+fn samples_gather_what_is_evaluated() {
+    for (name, bsdf) in all() {
+        for cos in [0.3, 0.9] {
+            let v = view(cos);
+            let (rows, columns) = (300, 300);
+            let mut sum = (DVec3::ZERO, DVec3::ZERO);
+            for row in 0..2 * rows {
+                let tilt = (f64::from(row) + 0.5) / f64::from(2 * rows) * PI;
+                for column in 0..columns {
+                    let (s, c) = (2.0 * PI * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+                    let l = DVec3::new(tilt.sin() * c, tilt.sin() * s, tilt.cos());
+                    let scattered = bsdf.evaluate(v, l);
+                    sum.0 += (scattered.diffuse + scattered.specular) * tilt.sin();
+                    sum.1 += scattered.transmitted * tilt.sin();
+                }
+            }
+            let cell = PI / f64::from(2 * rows) * 2.0 * PI / f64::from(columns);
+            let eta = if let Wall::Border { eta } = bsdf.wall { eta } else { 1.0 };
+            let (up, down) = albedo(&bsdf, v, 1 << 14);
+            let error = ((sum.0 * cell - up).abs()).max((sum.1 * (cell * eta * eta) - down).abs()).max_element();
+            assert!(error < 4e-3, "{name} {cos}: {} {} against {up} {down}", sum.0 * cell, sum.1 * cell * eta * eta);
+        }
+    }
+}
+
+#[test]
+fn no_input_gives_what_is_no_number() {
+    let odd = [0.0, 1e-9, 0.5, 1.0];
+    for alpha in odd {
+        for eta in [0.0, 1e-3, 1.0, 1.0 + 1e-9, 1.5, 1e6, f64::INFINITY] {
+            for wall in [Wall::Thin { eta }, Wall::Border { eta }] {
+                for (metallic, transmission, f0) in [(0.0, 1.0, 0.0), (0.5, 0.5, 1.0), (1.0, 1.0, 0.04)] {
+                    for base_color in [DVec3::ZERO, DVec3::ONE] {
+                        let bsdf = Bsdf { base_color, metallic, alpha, f0, transmission, wall };
+                        for cos in [1e-4, 0.3, 1.0] {
+                            let v = view(cos);
+                            assert!(bsdf.straight_through(v).is_finite());
+                            for l in [DVec3::Z, DVec3::NEG_Z, view(1e-6), -v, v, v * DVec3::new(1.0, 1.0, -1.0)] {
+                                assert!(bsdf.evaluate(v, l).total().is_finite(), "{bsdf:?} {v} {l}");
+                                assert!(bsdf.density(v, l).is_finite(), "{bsdf:?} {v} {l}");
+                            }
+                            for u in [0.0, 0.3, 0.999_999] {
+                                if let Some(sampled) = bsdf.sample(v, u, DVec2::new(u, 1.0 - u)) {
+                                    assert!(
+                                        sampled.weight.total().is_finite() && sampled.l.is_finite(),
+                                        "{bsdf:?} {v}"
+                                    );
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A print of everything that a picture's sums depend on, to tell whether an unfinished one may be gone on with.
+
+use std::fmt::{self, Debug, Write as _};
+
+use crate::scene::Scene;
+
+/// 128 bits that differ where what was added differs. Not made to withstand forgery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Print([u64; 2]);
+
+impl Default for Print {
+    fn default() -> Self {
+        Self([0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b])
+    }
+}
+
+impl Print {
+    /// Of a scene as it is after its look, and of whatever else counts: camera, effects, settings.
+    #[must_use]
+    pub fn of(scene: &Scene, more: &dyn Debug) -> Self {
+        let mut print = Self::default();
+        // Another version may find light by other samples.
+        print.say(&(env!("CARGO_PKG_VERSION"), more));
+        print.say(&(&scene.nodes, &scene.roots, &scene.materials, &scene.textures, &scene.lights));
+        print.say(&(scene.emissive_lights, scene.meshes.len(), scene.images.len()));
+        for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+            print.say(&primitive.material);
+            print.add(bytemuck::cast_slice(&primitive.positions));
+            print.add(bytemuck::cast_slice(&primitive.normals));
+            print.add(bytemuck::cast_slice(&primitive.tangents));
+            print.add(bytemuck::cast_slice(&primitive.uv0));
+            print.add(bytemuck::cast_slice(&primitive.uv1));
+            print.add(bytemuck::cast_slice(&primitive.colors));
+            print.add(bytemuck::cast_slice(&primitive.indices));
+        }
+        for image in &scene.images {
+            print.say(&(image.width, image.height));
+            print.add(&image.rgba8);
+        }
+        if let Some(environment) = &scene.environment {
+            print.say(&environment.rotation);
+            print.say(&(environment.map.width(), environment.map.height()));
+            print.add(bytemuck::cast_slice(environment.map.texels()));
+        }
+        print
+    }
+
+    /// The bits.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 16] {
+        let mut out = [0; 16];
+        out[..8].copy_from_slice(&self.0[0].to_le_bytes());
+        out[8..].copy_from_slice(&self.0[1].to_le_bytes());
+        out
+    }
+
+    /// Adds bytes and their number.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+    }
+
+    /// Adds a value by its text for debugging, which names all of its fields.
+    pub fn say(&mut self, value: &dyn Debug) {
+        let mut gathered = Gathered { print: self, text: String::new() };
+        // Writing to it never fails.
+        let _ = write!(gathered, "{value:?}");
+        let rest = std::mem::take(&mut gathered.text);
+        self.add(rest.as_bytes());
+    }
+
+    /// Steele, Lea and Flood 2014, figure 13, the finaliser, on two lanes.
+    fn word(&mut self, word: u64) {
+        for (lane, constant) in self.0.iter_mut().zip([0xd134_2543_de82_ef95_u64, 0xaf25_1af3_b0f0_25b5]) {
+            let mut z = (*lane).wrapping_mul(constant).wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *lane = z ^ (z >> 31);
+        }
+    }
+}
+
+/// Text on its way into a print, some of it at a time.
+struct Gathered<'a> {
+    print: &'a mut Print,
+    text: String,
+}
+
+impl fmt::Write for Gathered<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        if self.text.len() > 1 << 16 {
+            self.print.add(self.text.as_bytes());
+            self.text.clear();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Which medium a path is in: volumes are entered and left by the faces of their meshes.
+
+use glam::DVec3;
+
+use crate::scene::Material;
+
+/// Volumes that a path may be in at once; what is entered beyond is not noticed.
+const DEPTH: usize = 8;
+
+/// A homogeneous medium.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Medium {
+    /// Index of refraction over that of air.
+    pub ior: f64,
+    /// Absorption (1/m by channel); infinite where nothing passes.
+    pub absorption: DVec3,
+}
+
+impl Medium {
+    /// What a material's mesh encloses, if it encloses a volume.
+    #[must_use]
+    pub fn of(material: &Material) -> Option<Self> {
+        material
+            .encloses_volume()
+            .then(|| Self { ior: f64::from(material.ior), absorption: material.volume.absorption() })
+    }
+
+    /// What remains of light after a distance (m): Beer and Lambert's law.
+    #[must_use]
+    pub fn transmittance(&self, distance: f64) -> DVec3 {
+        // Infinitely far through what does not absorb is no loss.
+        let of =
+            |absorption: f64| if absorption > 0.0 && distance > 0.0 { (-absorption * distance).exp() } else { 1.0 };
+        DVec3::new(of(self.absorption.x), of(self.absorption.y), of(self.absorption.z))
+    }
+}
+
+/// The volumes around a place, by their materials, in the order in which they were entered: the last one is what is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Media {
+    materials: [u32; DEPTH],
+    count: u8,
+}
+
+impl Media {
+    /// The material of what is here; none in air.
+    #[must_use]
+    pub fn here(&self) -> Option<u32> {
+        self.materials.get(usize::from(self.count).checked_sub(1)?).copied()
+    }
+
+    /// Into a volume, through its front face.
+    #[must_use]
+    pub fn entered(mut self, material: u32) -> Self {
+        if let Some(place) = self.materials.get_mut(usize::from(self.count)) {
+            *place = material;
+            self.count += 1;
+        }
+        self
+    }
+
+    /// Out of the volume of this material that was entered last; none where it was never entered.
+    #[must_use]
+    pub fn left(mut self, material: u32) -> Option<Self> {
+        let count = usize::from(self.count);
+        let place = self.materials.get(..count)?.iter().rposition(|&entered| entered == material)?;
+        self.materials.copy_within(place + 1..count, place);
+        self.count -= 1;
+        // Equal stacks are equal bits.
+        *self.materials.get_mut(count - 1)? = 0;
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn volumes_nest_and_may_overlap() {
+        let glass = Media::default().entered(3);
+        let water = glass.entered(7);
+        assert_eq!((Media::default().here(), glass.here(), water.here()), (None, Some(3), Some(7)));
+        assert_eq!(water.left(7), Some(glass));
+        // Glass that reaches into water is left first: the path stays in water.
+        assert_eq!(water.left(3).unwrap().here(), Some(7));
+        assert_eq!(glass.left(7), None);
+        assert_eq!(glass.left(3), Some(Media::default()));
+    }
+
+    #[test]
+    fn too_deep_is_no_fault() {
+        let mut media = Media::default();
+        for material in 0..100 {
+            media = media.entered(material);
+        }
+        assert_eq!(media.here(), Some(DEPTH as u32 - 1));
+    }
+
+    #[test]
+    fn light_fades_by_the_law() {
+        let medium = Medium { ior: 1.5, absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY) };
+        assert_eq!(medium.transmittance(0.0), DVec3::ONE);
+        let two = medium.transmittance(2.0);
+        assert!((two - DVec3::new(1.0, 0.25, 0.0)).abs().max_element() < 1e-15);
+        assert_eq!(medium.transmittance(f64::INFINITY), DVec3::new(1.0, 0.0, 0.0));
+    }
+}

@@ -1,0 +1,201 @@
+//! Unfinished pictures on disk: all sums in full precision, with a print of what they are sums of.
+//!
+//! ```text
+//! magic           8 bytes   "S16FILM1"
+//! print          16 bytes   of scene, camera, settings and program
+//! size            2 x u32   pixels across and down
+//! looked              u32   } film
+//! mean at first       f64   }
+//! each tile: count u32, done u8, and for each pixel its sums as f64
+//! check          16 bytes   of all before it, the head and each tile one after another
+//! ```
+//! All numbers are little-endian.
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use glam::DVec3;
+
+use super::{
+    film::{Film, FilmSettings, Sum, Tile},
+    fingerprint::Print,
+    integrator::Parts,
+    layers::PARTS,
+};
+
+const MAGIC: &[u8; 8] = b"S16FILM1";
+
+/// Bytes before the tiles.
+const HEAD: usize = 8 + 16 + 8 + 4 + 8;
+
+/// Numbers a pixel.
+const NUMBERS: usize = PARTS * 3 + 4;
+
+/// Why an unfinished picture cannot be gone on with. The file is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {detail}; {remedy}")]
+pub struct ResumeError {
+    /// The file.
+    pub file: String,
+    /// What is wrong with it.
+    pub detail: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+const BEGIN_ANEW: &str = "leave out --resume to begin anew, which replaces the file";
+
+impl Film {
+    /// Writes a file that holds this picture; `print` stands for what it is a picture of.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, print: &Print, out: &mut dyn io::Write) -> io::Result<()> {
+        let (width, height) = self.size();
+        let mut check = Print::default();
+        let mut piece = Vec::with_capacity(HEAD);
+        piece.extend_from_slice(MAGIC);
+        piece.extend_from_slice(&print.bytes());
+        piece.extend_from_slice(&(width as u32).to_le_bytes());
+        piece.extend_from_slice(&(height as u32).to_le_bytes());
+        piece.extend_from_slice(&self.looked.to_le_bytes());
+        piece.extend_from_slice(&self.mean_at_first.to_le_bytes());
+        let mut put = |piece: &mut Vec<u8>| {
+            check.add(piece);
+            let result = out.write_all(piece);
+            piece.clear();
+            result
+        };
+        put(&mut piece)?;
+        for tile in &self.tiles {
+            piece.extend_from_slice(&tile.count.to_le_bytes());
+            piece.push(u8::from(tile.done));
+            for number in tile.sums.iter().flat_map(numbers) {
+                piece.extend_from_slice(&number.to_le_bytes());
+            }
+            put(&mut piece)?;
+        }
+        out.write_all(&check.bytes())
+    }
+
+    /// The length of such a file.
+    fn length(&self) -> usize {
+        HEAD + self.tiles.iter().map(tile_length).sum::<usize>() + 16
+    }
+
+    /// Reads an unfinished picture of this size and these settings, if that is what the file holds.
+    ///
+    /// # Errors
+    /// The file cannot be read, is none of ours, is damaged, or belongs to another picture.
+    pub fn read(
+        file: &Path,
+        (width, height): (usize, usize),
+        settings: FilmSettings,
+        print: &Print,
+    ) -> Result<Self, ResumeError> {
+        let oops = |detail: String, remedy| ResumeError { file: file.display().to_string(), detail, remedy };
+        let cannot = |error: io::Error| oops(format!("cannot read it: {error}"), BEGIN_ANEW);
+        let damaged = || oops("the unfinished picture is damaged".into(), BEGIN_ANEW);
+        let opened = fs::File::open(file).map_err(cannot)?;
+        let length = opened.metadata().map_err(cannot)?.len();
+        let mut reader = io::BufReader::new(opened);
+        let mut head = Vec::with_capacity(HEAD);
+        reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
+        if head.get(..8) != Some(MAGIC) {
+            return Err(oops("it is not an unfinished picture of this program".into(), BEGIN_ANEW));
+        }
+        let mut rest = Bytes(head.get(8..).unwrap_or_default());
+        let of = rest.take::<16>().ok_or_else(damaged)?;
+        let size = (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
+        if size != (width, height) {
+            return Err(oops(
+                format!("it holds a picture of {}x{} pixels, not of {width}x{height}", size.0, size.1),
+                "give the size that it was begun with, or leave out --resume to begin anew",
+            ));
+        }
+        if of != print.bytes() {
+            return Err(oops(
+                "it was begun with another scene, camera, setting or version of the program".into(),
+                "give what it was begun with, or leave out --resume to begin anew",
+            ));
+        }
+        let mut film = Self::new(width, height, settings);
+        if length != film.length() as u64 {
+            return Err(damaged());
+        }
+        film.looked = rest.u32().ok_or_else(damaged)?;
+        film.mean_at_first = rest.f64().ok_or_else(damaged)?;
+        let mut check = Print::default();
+        check.add(&head);
+        let mut piece = Vec::new();
+        for tile in &mut film.tiles {
+            piece.clear();
+            reader.by_ref().take(tile_length(tile) as u64).read_to_end(&mut piece).map_err(cannot)?;
+            check.add(&piece);
+            tile.fill(&mut Bytes(&piece)).ok_or_else(damaged)?;
+        }
+        let mut found = [0; 16];
+        reader.read_exact(&mut found).map_err(cannot)?;
+        if found != check.bytes() {
+            return Err(damaged());
+        }
+        Ok(film)
+    }
+}
+
+/// Bytes of a tile in a file.
+fn tile_length(tile: &Tile) -> usize {
+    5 + tile.sums.len() * NUMBERS * 8
+}
+
+impl Tile {
+    fn fill(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
+        self.count = bytes.u32()?;
+        self.done = bytes.take::<1>()? == [1];
+        for sum in &mut self.sums {
+            let mut read = [0.0; NUMBERS];
+            for number in &mut read {
+                *number = bytes.f64()?;
+            }
+            *sum = from_numbers(&read)?;
+        }
+        Some(())
+    }
+}
+
+fn numbers(sum: &Sum) -> [f64; NUMBERS] {
+    let mut out = [0.0; NUMBERS];
+    for (slot, part) in out.chunks_exact_mut(3).zip(sum.parts.to_array()) {
+        slot.copy_from_slice(&part.to_array());
+    }
+    out[PARTS * 3..].copy_from_slice(&[sum.luminance, sum.squares, sum.mark, sum.halves]);
+    out
+}
+
+fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<Sum> {
+    let parts = std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
+    let [luminance, squares, mark, halves] = *numbers.last_chunk::<4>()?;
+    Some(Sum { parts: Parts::from_array(parts), luminance, squares, mark, halves })
+}
+
+/// Numbers out of bytes, while there are any.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn f64(&mut self) -> Option<f64> {
+        self.take().map(f64::from_le_bytes)
+    }
+}

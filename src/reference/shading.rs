@@ -1,0 +1,35 @@
+//! The frame in which a surface is shaded.
+
+use glam::DVec3;
+
+/// The frame of a shading normal.
+pub(super) struct Frame {
+    x: DVec3,
+    y: DVec3,
+    z: DVec3,
+}
+
+impl Frame {
+    /// About a unit normal.
+    pub(super) fn new(z: DVec3) -> Self {
+        let (x, y) = z.any_orthonormal_pair();
+        Self { x, y, z }
+    }
+
+    /// From the world.
+    pub(super) fn inside(&self, v: DVec3) -> DVec3 {
+        DVec3::new(v.dot(self.x), v.dot(self.y), v.dot(self.z))
+    }
+
+    /// To the world.
+    pub(super) fn outside(&self, v: DVec3) -> DVec3 {
+        self.x * v.x + self.y * v.y + self.z * v.z
+    }
+}
+
+/// The view direction in the shading frame. A bent normal may turn the surface from the eye: then it is seen at grazing
+/// incidence, as the raster renderer has it (`shaders/lib/brdf.glsl`).
+pub(super) fn view_in(frame: &Frame, view: DVec3) -> DVec3 {
+    let v = frame.inside(view);
+    if v.z >= 1e-4 { v } else { DVec3::new(v.x, v.y, 1e-4).normalize() }
+}
