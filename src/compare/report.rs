@@ -173,8 +173,10 @@ impl Report {
         let title = escaped(&self.title);
         let mut head = String::new();
         paragraph(&mut head, &self.text);
+        // A list of what there is, unless a table leads there.
         let mut contents = String::new();
-        if self.sections.len() > 3 {
+        let linked = self.sections.iter().flat_map(|s| &s.tables).flat_map(|t| t.rows.iter().flatten());
+        if self.sections.len() > 3 && linked.into_iter().all(|cell| cell.link.is_none()) {
             contents.push_str("<nav aria-label=\"Contents\"><ul>\n");
             for (section, id) in self.sections.iter().zip(&ids) {
                 let _ = writeln!(contents, "<li><a href=\"#{id}\">{}</a></li>", escaped(&section.title));
