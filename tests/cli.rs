@@ -649,7 +649,7 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
     assert!(all.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1e-6)), "{all:?} {sum:?}");
     for (more, wanted) in [
         (&["-o", "c.exr", "--target-error", "nan"][..], "--target-error"),
-        (&["-o", "c.exr", "--aov", "normal"], "--aov"),
+        (&["-o", "c.exr", "--aov", "normals"], "normals"),
         (&["-o", "c.exr", "--spp", "0"], "--spp"),
     ] {
         let refused = run(more);

@@ -2,6 +2,7 @@
 //! light is found.
 
 pub mod adaptive;
+pub mod aov;
 pub mod bsdf;
 pub mod camera;
 pub mod film;

@@ -1,6 +1,9 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
-use std::sync::LazyLock;
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
@@ -11,7 +14,7 @@ use super::{
     shading::{Frame, view_in},
 };
 use crate::{
-    bvh::{Hit, Ray, SceneBvh, TopLevel},
+    bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
     scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap},
 };
@@ -28,6 +31,8 @@ pub struct World<'a> {
     media: Vec<Option<Medium>>,
     /// What is around the eye.
     around_eye: Media,
+    /// Rays that have been traced.
+    rays: RayCount,
     /// What shines.
     pub lights: Lights,
 }
@@ -63,6 +68,41 @@ pub struct SurfacePoint {
     pub border: Option<u32>,
 }
 
+/// A surface that is not blended, with what only the raster renderer uses of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Solid {
+    /// The point.
+    pub point: SurfacePoint,
+    /// How much of the light from all around the material's cavities let in, 0 to 1.
+    pub occlusion: f64,
+    /// Roughness as the material has it, 0 to 1.
+    pub roughness: f64,
+}
+
+/// Counts, a cache line a thread so that threads do not wait for each other.
+struct RayCount([Line; 64]);
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+impl Default for RayCount {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Line::default()))
+    }
+}
+
+impl RayCount {
+    fn add(&self, count: u64) {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        self.0[thread % 64].0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(|line| line.0.load(Ordering::Relaxed)).sum()
+    }
+}
+
 impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
@@ -93,6 +133,7 @@ impl<'a> World<'a> {
             default_material: Material::default(),
             media,
             around_eye: Media::default(),
+            rays: RayCount::default(),
             lights: Lights::default(),
         };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
@@ -187,8 +228,57 @@ impl<'a> World<'a> {
             t_max: f32::INFINITY,
             away: away.as_vec3(),
         };
+        self.rays.add(1);
         let hit = self.bvh.closest(&self.top, &ray)?;
         Some(self.point(&ray, &hit))
+    }
+
+    /// Rays that have been traced so far.
+    #[must_use]
+    pub fn rays(&self) -> u64 {
+        self.rays.sum()
+    }
+
+    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
+    #[must_use]
+    pub fn solid(&self, origin: DVec3, direction: DVec3) -> Option<Solid> {
+        let mut ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        for _ in 0..LAYERS {
+            let hit = self.bvh.closest(&self.top, &ray)?;
+            let material = self.material_of(&hit);
+            if material.alpha == AlphaMode::Blend {
+                ray.t_min = beyond(hit.t);
+                continue;
+            }
+            let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
+            if let Some((_, primitive)) = self.primitive_of(&hit) {
+                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+                let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
+                occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
+                roughness *= texel(material.metallic_roughness_texture).y;
+            }
+            return Some(Solid { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
+        }
+        None
+    }
+
+    /// What a ray from the eye costs in the trees.
+    #[must_use]
+    pub fn cost(&self, origin: DVec3, direction: DVec3) -> Visits {
+        let ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        self.bvh.cost(&self.top, &ray)
     }
 
     /// How much of light gets from a point along a direction for a distance (m): what blended surfaces and smooth thin walls
@@ -217,6 +307,7 @@ impl<'a> World<'a> {
             return DVec3::ONE;
         }
         let mut through = DVec3::ONE;
+        self.rays.add(1);
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
             if !lets_through(self.material_of(&hit)) {
