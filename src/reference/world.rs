@@ -155,6 +155,22 @@ impl<'a> World<'a> {
         (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
     }
 
+    /// The nearest place of a triangle's plane. The distance along a ray counts from its lifted origin, so that a place
+    /// reckoned from the origin itself lies behind a concave wall by up to that lift, and half of the rays that start there
+    /// would pass through.
+    fn on_plane(&self, hit: &Hit, position: DVec3) -> DVec3 {
+        let rows = self.rows(hit);
+        let shift = self.top.instances[hit.instance as usize].rows.map(|row| f64::from(row.w));
+        let triangle = self.bvh.triangles[hit.triangle as usize];
+        let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        let n = (b - a).cross(c - a);
+        let local = DVec3::from_array(std::array::from_fn(|i| rows[i].dot(position) + shift[i]));
+        // Slope of the plane's equation in the eye's space.
+        let slope = rows[0] * n.x + rows[1] * n.y + rows[2] * n.z;
+        let step = slope * (n.dot(local - a) / slope.length_squared());
+        if step.is_finite() { position - step } else { position }
+    }
+
     /// Rows of the transform from the eye's space to the object's.
     fn rows(&self, hit: &Hit) -> [DVec3; 3] {
         let instance = self.top.instances[hit.instance as usize];
@@ -284,7 +300,7 @@ impl<'a> World<'a> {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
         SurfacePoint {
-            position: (ray.origin.as_dvec3()) + direction * f64::from(hit.t),
+            position: self.on_plane(hit, ray.origin.as_dvec3() + direction * f64::from(hit.t)),
             geometric: geometric * side,
             normal: normal * side,
             front,
