@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write as _},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -71,6 +71,16 @@ pub fn check_writable(file: &Path) -> Result<(), OutputError> {
 pub fn write_text(file: &Path, text: &str) -> Result<(), OutputError> {
     let (draft, mut writer) = Draft::new(file)?;
     writer.write_all(text.as_bytes()).map_err(|error| Draft::oops(file, error))?;
+    draft.finish(writer)
+}
+
+/// Writes a file whole or not at all, by a function that writes its bytes one after another.
+///
+/// # Errors
+/// The place cannot be written.
+pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), OutputError> {
+    let (draft, mut writer) = Draft::new(file)?;
+    write(&mut writer).map_err(|error| Draft::oops(file, error))?;
     draft.finish(writer)
 }
 

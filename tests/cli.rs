@@ -381,6 +381,39 @@ fn graph_and_bench_do_their_work() {
 }
 
 #[test]
+fn the_path_tracer_and_the_trees_are_measured_without_a_device() {
+    let dir = workplace();
+    let args = ["bench", "small.glb", "--what", "path,bvh", "--size", "32x24", "--seconds", "0.01", "--triangles", "600"];
+    let bench = sunny16(dir.path(), &[&args[..], &["--json", "bench.json"]].concat(), &[]);
+    assert_eq!(bench.code, 0, "{bench:?}");
+    let value: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("bench.json")).unwrap()).unwrap();
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
+    let rows = value["path"]["threads"].as_array().unwrap();
+    assert_eq!((number(&rows[0]["threads"]), number(&rows[0]["ratio"])), (1.0, 1.0));
+    for row in rows {
+        assert!(number(&row["samples_per_second"]) > 0.0, "{row}");
+        assert!(number(&row["rays_per_second"]["primary"]) > 0.0, "{row}");
+    }
+    let shapes = value["bvh"].as_array().unwrap();
+    assert_eq!(shapes.len(), 2);
+    for shape in shapes {
+        let triangles = number(&shape["triangles"]);
+        assert!((500.0..=700.0).contains(&triangles), "{shape}");
+        // More than the triangles alone, and a ray meets few of them.
+        assert!(number(&shape["device_bytes"]) > 48.0 * triangles, "{shape}");
+        assert!(number(&shape["sah_cost"]) > 2.0 && number(&shape["sah_cost"]) < triangles / 2.0, "{shape}");
+        for kind in ["primary", "shadow", "diffuse"] {
+            assert!(number(&shape["rays_per_second"][kind]) > 0.0, "{shape}");
+        }
+    }
+    for args in [["--triangles", "7"], ["--seconds", "x"], ["--what", "all"]] {
+        let run = sunny16(dir.path(), &["bench", args[0], args[1]], &[]);
+        assert!(run.code == 2 && run.err.contains(args[0]), "{run:?}");
+    }
+}
+
+#[test]
 fn dials_far_from_the_meter_are_warned_of_in_the_right_direction() {
     if no_gpu("the warning of the meter") {
         return;
@@ -616,7 +649,7 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
     assert!(all.iter().zip(&sum).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1e-6)), "{all:?} {sum:?}");
     for (more, wanted) in [
         (&["-o", "c.exr", "--target-error", "nan"][..], "--target-error"),
-        (&["-o", "c.exr", "--aov", "normal"], "--aov"),
+        (&["-o", "c.exr", "--aov", "normals"], "normals"),
         (&["-o", "c.exr", "--spp", "0"], "--spp"),
     ] {
         let refused = run(more);

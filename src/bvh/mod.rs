@@ -30,3 +30,5 @@ pub const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wide_tests;

@@ -10,10 +10,10 @@ use crate::scene::{
 };
 
 /// A small generator with a fixed sequence (Steele et al. 2014, SplitMix64).
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,15 +21,15 @@ impl Random {
         ((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn within(&mut self, low: f64, high: f64) -> f64 {
+    pub(super) fn within(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.next()
     }
 
-    fn point(&mut self, size: f64) -> DVec3 {
+    pub(super) fn point(&mut self, size: f64) -> DVec3 {
         DVec3::new(self.within(-size, size), self.within(-size, size), self.within(-size, size))
     }
 
-    fn direction(&mut self) -> DVec3 {
+    pub(super) fn direction(&mut self) -> DVec3 {
         loop {
             let p = self.point(1.0);
             if (0.01..1.0).contains(&p.length_squared()) {
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primitive {
+pub(super) fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primitive {
     let mut primitive = Primitive::default();
     for _ in 0..triangles {
         let middle = random.point(spread);
@@ -52,7 +52,7 @@ fn soup(random: &mut Random, triangles: usize, size: f64, spread: f64) -> Primit
     primitive
 }
 
-fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
+pub(super) fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
     Scene {
         nodes: places.iter().map(|&local| SceneNode { local, mesh: Some(0), ..SceneNode::default() }).collect(),
         roots: (0..places.len()).collect(),
@@ -61,7 +61,7 @@ fn scene_of(primitive: Primitive, places: &[DMat4]) -> Scene {
     }
 }
 
-fn ray(origin: DVec3, direction: DVec3) -> Ray {
+pub(super) fn ray(origin: DVec3, direction: DVec3) -> Ray {
     Ray { origin: origin.as_vec3(), direction: direction.as_vec3(), t_min: 0.0, t_max: f32::MAX, away: Vec3::ZERO }
 }
 
@@ -98,7 +98,7 @@ fn brute(scene: &Scene, ray: &Ray) -> (Option<(f64, usize, u32)>, f64) {
 }
 
 /// The same trees, walked four children at a time.
-fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
+pub(super) fn widened(bvh: &SceneBvh, eye: DVec3) -> (SceneBvh, TopLevel) {
     let mut wide = bvh.clone();
     wide.widen();
     let top = wide.seen_from(eye);
@@ -195,7 +195,7 @@ fn a_flattened_instance_is_still_there() {
 }
 
 /// A sheet of `n` times `n` squares in the xz plane whose inner vertices are shaken in all directions.
-fn sheet(random: &mut Random, n: usize) -> Primitive {
+pub(super) fn sheet(random: &mut Random, n: usize) -> Primitive {
     let mut sheet = Primitive::default();
     for z in 0..=n {
         for x in 0..=n {
@@ -224,6 +224,7 @@ fn no_ray_leaks_through_edges_and_vertices() {
     let scene = scene_of(primitive.clone(), &[place]);
     let bvh = SceneBvh::new(&scene, |_| true);
     let top = bvh.seen_from(DVec3::ZERO);
+    let (wide, wide_top) = widened(&bvh, DVec3::ZERO);
     let mut aimed = 0;
     let row = n + 1;
     for z in 1..n {
@@ -247,6 +248,7 @@ fn no_ray_leaks_through_edges_and_vertices() {
                     // As single precision has it: the direction points where the rounded origin says.
                     let shot = Ray { direction: target.as_vec3() - shot.origin, ..shot };
                     assert!(bvh.occluded(&top, &shot), "a leak at {x} {z}: {shot:?}");
+                    assert!(wide.occluded(&wide_top, &shot), "a leak of wide nodes at {x} {z}: {shot:?}");
                     aimed += 1;
                 }
             }
@@ -405,7 +407,7 @@ fn rays_ten_kilometres_out_are_as_exact_as_at_home() {
 }
 
 /// A square whose picture has a hole, under a texture transform, a wrap and vertex opacity.
-fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f32) -> Scene {
+pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f32) -> Scene {
     let mut square = Primitive {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Z, Vec3::new(1.0, 0.0, 1.0)],
         normals: vec![Vec3::Y; 4],

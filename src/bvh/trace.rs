@@ -185,24 +185,37 @@ impl SceneBvh {
     /// The nearest hit.
     #[must_use]
     pub fn closest(&self, top: &TopLevel, ray: &Ray) -> Option<Hit> {
-        self.trace::<false, _>(&mut (), top, ray)
+        self.trace::<false, _>(&mut (), top, ray, |_| true)
     }
 
     /// Whether anything is in the way.
     #[must_use]
     pub fn occluded(&self, top: &TopLevel, ray: &Ray) -> bool {
-        self.trace::<true, _>(&mut (), top, ray).is_some()
+        self.trace::<true, _>(&mut (), top, ray, |_| true).is_some()
+    }
+
+    /// Whether anything is in the way that counts. `counts` is asked about hits in any order, about none twice, until one
+    /// does.
+    #[must_use]
+    pub fn occluded_by(&self, top: &TopLevel, ray: &Ray, counts: impl FnMut(&Hit) -> bool) -> bool {
+        self.trace::<true, _>(&mut (), top, ray, counts).is_some()
     }
 
     /// What `closest` does for a ray: the heat map of a scene's trees. Nothing for a ray that is none.
     #[must_use]
     pub fn cost(&self, top: &TopLevel, ray: &Ray) -> Visits {
         let mut visits = Visits::default();
-        let _ = self.trace::<false, _>(&mut visits, top, ray);
+        let _ = self.trace::<false, _>(&mut visits, top, ray, |_| true);
         visits
     }
 
-    fn trace<const ANY: bool, T: Tally>(&self, tally: &mut T, top: &TopLevel, ray: &Ray) -> Option<Hit> {
+    fn trace<const ANY: bool, T: Tally>(
+        &self,
+        tally: &mut T,
+        top: &TopLevel,
+        ray: &Ray,
+        mut counts: impl FnMut(&Hit) -> bool,
+    ) -> Option<Hit> {
         // No direction, or not a number: no ray. The box of a tree over nothing is inside out, which the slab test does
         // not see.
         if top.instances.is_empty() {
@@ -212,7 +225,7 @@ impl SceneBvh {
             return None;
         }
         if let Some(wide) = self.wide.as_ref().filter(|_| !top.wide.is_empty()) {
-            return wide_walk::trace::<ANY, T>(self, wide, top, tally, ray);
+            return wide_walk::trace::<ANY, T>(self, wide, top, tally, ray, counts);
         }
         let mut found = None;
         let slabs = Slabs::new(ray.origin, ray.direction);
@@ -220,7 +233,7 @@ impl SceneBvh {
             let mut t_max = t_max;
             for number in leaf.first..leaf.first + leaf.count {
                 let instance = top.instances.get(number as usize)?;
-                found = self.enter::<ANY, _>(tally, instance, number, ray, found);
+                found = self.enter::<ANY, _>(tally, instance, number, ray, found, &mut counts);
                 if let Some(hit) = found {
                     t_max = hit.t;
                     if ANY {
@@ -249,6 +262,7 @@ impl SceneBvh {
         number: u32,
         ray: &Ray,
         before: Option<Hit>,
+        counts: &mut impl FnMut(&Hit) -> bool,
     ) -> Option<Hit> {
         tally.instance();
         let lift = instance.slack + SLACK * ray.origin.abs().max_element();
@@ -264,7 +278,10 @@ impl SceneBvh {
                 let shape = self.triangles.get(triangle as usize)?;
                 let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
                 let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
-                if !hit.comes_before(found.as_ref(), ray.t_max) || !self.is_there(instance, triangle, &crossing) {
+                if !hit.comes_before(found.as_ref(), ray.t_max)
+                    || !self.is_there(instance, triangle, &crossing)
+                    || !counts(&hit)
+                {
                     continue;
                 }
                 (t_max, found) = (hit.t, Some(hit));

@@ -144,13 +144,14 @@ fn nearest_of<const ANY: bool>(node: &Wide, enter: Vec4, met: u32, stack: &mut S
     Some(sorted[0].1)
 }
 
-/// The nearest hit, or any one, of a ray that has an origin and a direction.
+/// The nearest hit, or any one, of a ray that has an origin and a direction; of those that `counts` admits.
 pub fn trace<const ANY: bool, T: Tally>(
     bvh: &SceneBvh,
     wide: &WideTrees,
     top: &TopLevel,
     tally: &mut T,
     ray: &Ray,
+    mut counts: impl FnMut(&Hit) -> bool,
 ) -> Option<Hit> {
     let mut found: Option<Hit> = None;
     let slabs = WideSlabs::new(ray.origin, ray.direction, ray.t_min);
@@ -176,7 +177,10 @@ pub fn trace<const ANY: bool, T: Tally>(
                 let triangle = packet.first + lane;
                 let crossing = crossings.at(lane as usize);
                 let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: place, triangle };
-                if !hit.comes_before(found.as_ref(), ray.t_max) || !bvh.is_there(instance, triangle, &crossing) {
+                if !hit.comes_before(found.as_ref(), ray.t_max)
+                    || !bvh.is_there(instance, triangle, &crossing)
+                    || !counts(&hit)
+                {
                     continue;
                 }
                 (t_max, found) = (hit.t, Some(hit));

@@ -1,22 +1,66 @@
-//! `sunny16 bench`: what a frame costs.
+//! `sunny16 bench`: what a frame costs, and what the path tracer does in a second.
 
 use std::{path::PathBuf, time::Instant};
 
-use clap::Args;
-use serde_json::json;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
 
-use super::{CliError, DeviceArgs, open};
+use super::{CliError, DeviceArgs, bench_bvh, bench_path, open};
 use crate::{
     frame::{Renderer, Wanted},
     gpu::Gpu,
     output,
 };
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// Frames on the device: each pass, memory, start-up.
+    Raster,
+    /// The path tracer on the host: samples and rays a second, by threads.
+    Path,
+    /// Trees for rays, over generated shapes: building, memory, quality, rays.
+    Bvh,
+}
+
+const NUMBERS: &str = "\
+What the numbers mean (all times by the host's clock unless a pass is named):
+  --what raster
+    median, p95 ms    of the frames measured; passes by the device's clock where it has one
+    two in flight     mean time a frame when the next is begun before one is done, as in a window
+  --what path, a row for 1, 2, 4 ... threads and for all
+    samples a second  whole paths with light sampling and all their bounces, on the scene given
+    ratio             of those to the first row's
+    primary           rays a second from the eye, nearest hit; one thread traces 16x16 pixels after another
+    shadow            rays a second from what they met to a light chosen as the path tracer does, any hit
+    diffuse           rays a second from what they met as a matte surface scatters, nearest hit
+  --what bvh, over a bumpy ball (rock) and a field of blocks (city)
+    build             of the trees that the device has, by one thread and by all
+    widen             making of them what the host walks: four children a node, four triangles a leaf
+    refit             boxes and triangles anew in the same trees, as for moved vertices
+    SAH cost          box and triangle tests that a ray through the whole box can expect; less is better
+    device, host MiB  trees and triangles of the device; what the host has besides
+    rays              as above, on all threads, on the host's trees and below that on the device's";
+
 #[derive(Args, Debug)]
+#[command(after_long_help = NUMBERS)]
 pub struct BenchArgs {
     #[command(flatten)]
-    scene: open::SceneArgs,
-    /// Frames that are measured, after five that are not.
+    pub scene: open::SceneArgs,
+    /// What to measure; several may be given, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
+    what: Vec<What>,
+    /// Time for each measurement in seconds (path, bvh).
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
+    pub seconds: f64,
+    /// Surfaces that a path may meet (path).
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1024))]
+    pub bounces: u32,
+    /// Triangles of the generated shapes; those that do not fit into memory are left out, e.g. 10000000 (bvh).
+    #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
+          value_parser = clap::value_parser!(u32).range(100..=40_000_000))]
+    pub triangles: Vec<u32>,
+    /// Frames that are measured, after five that are not (raster).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
     /// Write the figures to a file too.
@@ -40,7 +84,12 @@ impl Series {
     }
 }
 
-fn since(start: Instant) -> f64 {
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "give seconds, e.g. 2".to_string())?;
+    if (0.0..=600.0).contains(&seconds) { Ok(seconds) } else { Err("from 0 to 600 seconds".into()) }
+}
+
+pub fn since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
@@ -50,9 +99,32 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         output::check_writable(file)?;
     }
-    let start = Instant::now();
-    let opened = open::open(&args.scene)?;
-    let import_ms = since(start);
+    let wants = |what| args.what.contains(&what);
+    let mut report = Map::new();
+    if wants(What::Raster) || wants(What::Path) {
+        let start = Instant::now();
+        let opened = open::open(&args.scene)?;
+        let import_ms = since(start);
+        if wants(What::Raster)
+            && let Value::Object(raster) = raster(args, &opened, import_ms)?
+        {
+            report = raster;
+        }
+        if wants(What::Path) {
+            report.insert("path".into(), bench_path::run(args, &opened)?);
+        }
+    }
+    if wants(What::Bvh) {
+        report.insert("bvh".into(), bench_bvh::run(args)?);
+    }
+    if let Some(file) = &args.json {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| CliError::Internal(error.to_string()))?;
+        output::write_text(file, &(text + "\n"))?;
+    }
+    Ok(())
+}
+
+fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
@@ -61,7 +133,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let upload_ms = since(start);
     let view = opened.view();
-    let exposed = open::exposure(&opened, &mut renderer, &scene, &view, false)?;
+    let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
     let settings = opened.picture_settings(&exposed, vec![])?;
 
@@ -115,10 +187,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         lists.lamps,
         lists.evaluated as f64 / f64::from(lists.clusters.max(1))
     );
-    if let Some(file) = &args.json {
-        let describe =
-            |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
-        let value = json!({
+    let describe =
+        |series: &Series| json!({"name": series.name, "median_ms": series.at(0.5), "p95_ms": series.at(0.95)});
+    Ok(json!({
             "scene": args.scene.name(),
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
@@ -127,13 +198,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
             "memory_bytes": {"used": used, "reserved": reserved},
-        });
-        let text = serde_json::to_string_pretty(&value).map_err(|error| CliError::Internal(error.to_string()))?;
-        output::write_text(file, &(text + "\n"))?;
-    }
-    Ok(())
+    }))
 }
 
-fn mib(bytes: u64) -> f64 {
+pub fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }

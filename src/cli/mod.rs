@@ -17,6 +17,9 @@ macro_rules! println {
 }
 
 mod bench;
+mod bench_bvh;
+mod bench_path;
+mod bench_rays;
 mod compare;
 mod doctor;
 mod graph;
@@ -37,6 +40,7 @@ use crate::{
     compare::{PictureError, case::CaseError},
     gpu::{GpuError, GpuOptions, fault::Fault},
     output::OutputError,
+    reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
 };
 
@@ -56,7 +60,8 @@ Start here:
 
 Exit codes: 0 done; 1 a fault of the program; 2 a wrong argument; 3 a bound of a comparison is broken;
 4 an input file cannot be used; 5 an output cannot be written; 6 no usable device, or its memory is full;
-7 the device was lost; 8 the validation layer had something to say (with --validation).";
+7 the device was lost; 8 the validation layer had something to say (with --validation); 130 interrupted: the
+path tracer's picture holds what was complete.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -70,7 +75,7 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
     Validate(validate::ValidateArgs),
-    /// Measure frames: time of each pass, memory, start-up.
+    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
     Bench(bench::BenchArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
@@ -79,6 +84,9 @@ enum Command {
     /// Say which drivers and devices there are, what each lacks, and what to install.
     Doctor,
 }
+
+/// The exit code of an interrupted picture: 128 and the number of SIGINT, as shells have it.
+const INTERRUPTED_CODE: u8 = 130;
 
 /// Options of every command that uses a device.
 #[derive(Args, Clone, Debug)]
@@ -133,6 +141,10 @@ enum CliError {
     Picture(#[from] PictureError),
     #[error("{broken} of {total} bounds are broken; the table above marks them")]
     Broken { broken: usize, total: usize },
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    #[error("{0}")]
+    Interrupted(String),
     #[error("{0}")]
     Internal(String),
 }
@@ -155,6 +167,8 @@ impl CliError {
             | Self::Case(_)
             | Self::Picture(_)
             | Self::Look(LookError::File { .. } | LookError::Input { .. }) => 4,
+            Self::Resume(_) => 4,
+            Self::Interrupted(_) => INTERRUPTED_CODE,
             Self::Output(_) => 5,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,

@@ -1,143 +1,302 @@
 //! `sunny16 render --renderer path`: one picture by the path tracer, on the host.
 
+mod denoise;
+mod outputs;
+mod progress;
+
 use std::{
-    io::{IsTerminal as _, Write as _},
-    sync::atomic::AtomicBool,
-    time::Instant,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use clap::Args;
-use glam::{DVec3, Mat3, Vec3};
+use glam::{DVec2, DVec3, Mat3};
 
+use self::progress::Progress;
 use super::{
     CliError,
-    open::{self, Opened},
-    render::RenderArgs,
+    open::{self, Exposed, Opened},
+    render::{self, RenderArgs},
 };
 use crate::{
-    camera::{
-        Exposure, ExposureMode,
-        metering::{self, MeterMode},
-        tonemap::dithered,
-    },
-    output::{self, Layer},
+    camera::{Effects, Exposure, ExposureMode, metering},
+    output,
     photometry::color,
-    reference::{Film, FilmSettings, Parts, Pinhole, Walk, World},
-    scene::look::{LookError, metering::ExposureControl},
+    reference::{Film, FilmSettings, LensCamera, Parts, Patience, Print, Walk, World},
+    scene::look::{
+        LookError,
+        metering::{ExposureControl, Place},
+    },
 };
 
 /// Options of the path tracer.
 #[derive(Args, Debug)]
 pub struct PathArgs {
-    /// Samples a pixel, at most (path tracer).
+    /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: u32,
     /// Surfaces that a path may meet: 1 is direct light alone, as the raster renderer has it (path tracer).
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1024))]
     pub bounces: u32,
-    /// Stop when the picture's relative error is below this many percent (path tracer).
-    #[arg(long, value_name = "PERCENT")]
+    /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64
+    /// samples on; --spp stays the most.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub target_error: Option<f64>,
     /// Another seed, another noise (path tracer).
     #[arg(long, default_value_t = 0)]
     pub seed: u32,
+    /// Go on where OUTPUT.resume left off, if there is one, and keep it when done, for more samples later (path
+    /// tracer). The picture is bit for bit the one that would have come without a stop.
+    #[arg(long)]
+    pub resume: bool,
+    /// Seconds of work after which OUTPUT.resume is written, which is removed when the picture is done (path tracer).
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub save_every: f64,
+    /// Denoise the picture, not its layers, with Intel Open Image Denoise (path tracer, cargo feature `oidn`).
+    #[arg(long)]
+    pub denoise: bool,
 }
 
-/// The light of a picture by the ways it took, as layers of an EXR.
-type PartOf = fn(&Parts) -> DVec3;
+/// `1%` or `1`: per cent as a fraction.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent.is_finite() => Ok(percent / 100.0),
+        _ => Err("give percents above 0, e.g. 1%".into()),
+    }
+}
 
-const LAYERS: [(&str, PartOf); 7] = [
-    ("emission", |parts| parts.emission),
-    ("direct_diffuse", |parts| parts.direct_diffuse),
-    ("direct_specular", |parts| parts.direct_specular),
-    ("direct_transmission", |parts| parts.direct_transmission),
-    ("indirect_diffuse", |parts| parts.indirect_diffuse),
-    ("indirect_specular", |parts| parts.indirect_specular),
-    ("indirect_transmission", |parts| parts.indirect_transmission),
-];
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds));
+    seconds.ok_or_else(|| "give seconds, at least 0".into())
+}
+
+/// More pixels than this are refused: sums take 232 bytes each.
+const MOST_PIXELS: u64 = 1 << 26;
+
+/// Samples of the small picture by which a camera that turns its own dials meters.
+const METER_SAMPLES: u32 = 16;
+
+/// Somebody has pressed Ctrl-C, or the system asks the program to end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From here on, the first Ctrl-C ends the picture and the second the program.
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let heard = || {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(super::INTERRUPTED_CODE));
+            }
+        };
+        // Without it an interrupt ends the program at once, and the last saved state is gone on with.
+        if let Err(error) = ctrlc::set_handler(heard) {
+            log::warn!("Ctrl-C will not write the picture: {error}");
+        }
+    });
+}
+
+/// How long the film may go on before progress is shown and the file saved.
+struct Turn {
+    until: Instant,
+}
+
+impl Patience for Turn {
+    fn stop(&self) -> bool {
+        INTERRUPTED.load(Ordering::Relaxed)
+    }
+
+    fn pause(&self) -> bool {
+        self.stop() || Instant::now() >= self.until
+    }
+}
 
 pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {
-    if args.path.target_error.is_some_and(|target| target.is_nan() || target <= 0.0) {
-        return Err(CliError::Usage("--target-error: give percents above 0, e.g. 1".into()));
-    }
+    let wanted = outputs::wanted(&args.aov)?;
+    denoise::check(args.path.denoise)?;
     let (width, height) = (opened.size.width as usize, opened.size.height as usize);
-    let eye = opened.camera.0.w_axis.truncate();
+    if width as u64 * height as u64 > MOST_PIXELS {
+        let message = format!("--size {width}x{height}: the path tracer makes up to {MOST_PIXELS} pixels");
+        return Err(CliError::Usage(message));
+    }
+    listen();
     let started = Instant::now();
-    let world = World::new(&opened.scene, eye);
+    let world = World::new(&opened.scene, opened.camera.0.w_axis.truncate());
     let built = started.elapsed().as_secs_f64();
-    let camera = Pinhole::new(opened.camera.0, opened.camera.1, width, height);
+    // Dials that the camera turns by its meter change what its lens does.
+    let metered_before = match open::control(&opened.look) {
+        ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
+            Some(exposed(opened, meter_beforehand(opened, &world)?)?)
+        }
+        _ => None,
+    };
+    let effects = match &metered_before {
+        Some(exposed) => opened.picture_settings(exposed, vec![])?.effects,
+        None => opened.effects,
+    };
+    let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects);
     let walk = Walk { bounces: args.path.bounces, ..Walk::default() };
-    let mut film = Film::new(width, height, FilmSettings { walk, seed: args.path.seed, ..FilmSettings::default() });
-    let stop = AtomicBool::new(false);
-    let started = Instant::now();
-    while film.samples() < args.path.spp {
-        let batch = (args.path.spp - film.samples()).min(16);
-        film.add(&world, &camera, batch, &stop);
-        let done = args.path.target_error.is_some_and(|target| film.relative_error() * 100.0 <= target);
-        if !args.quiet && std::io::stderr().is_terminal() {
-            let seconds = started.elapsed().as_secs_f64();
-            let share = f64::from(film.samples()) / f64::from(args.path.spp);
-            // A terminal that is gone is no reason to stop.
-            let _ = write!(
-                std::io::stderr(),
-                "\r{} of {} samples, error {:.2} %, {:.0} s left   ",
-                film.samples(),
-                args.path.spp,
-                film.relative_error() * 100.0,
-                seconds / share - seconds
-            );
-        }
-        if done {
-            break;
-        }
+    let target_error = args.path.target_error;
+    let settings = FilmSettings { walk, seed: args.path.seed, target_error, ..FilmSettings::default() };
+    let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
+    let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
+    let file = resume_file(&args.output);
+    let mut film = begin(args, &file, (width, height), settings, &print)?;
+    let seconds = trace(args, &mut film, &world, &camera, (&file, &print))?;
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+
+    let mut nits = film.mean(Parts::total);
+    let exposed = match metered_before {
+        Some(exposed) => exposed,
+        None => exposed(opened, meter(opened, &nits, (width, height), |place| camera.falloff(place))?)?,
+    };
+    if args.path.denoise && !interrupted {
+        denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
     }
-    let seconds = started.elapsed().as_secs_f64();
-    if !args.quiet && std::io::stderr().is_terminal() {
-        let _ = writeln!(std::io::stderr());
-    }
-    let nits = film.mean(Parts::total);
-    let exposure = exposure(opened, &nits)?;
     let white_balance = white_balance(opened, &nits, width)?;
-    write(args, exr, opened, &film, &nits, exposure, white_balance)?;
+    let picture = outputs::Traced { film: &film, nits: &nits, exposure: exposed.exposure, white_balance };
+    outputs::write(args, exr, opened, &world, camera.pinhole(), &picture, &wanted)?;
+    if !interrupted && !args.path.resume {
+        // It may never have been written.
+        let _ = fs::remove_file(&file);
+    }
     if !args.quiet {
-        let samples = f64::from(film.samples()) * (width * height) as f64;
-        println!(
-            "{}: {width}x{height}, camera '{}' at EV100 {:.2}, path traced",
+        report(args, opened, &film, &exposed, &world, (built, seconds));
+        remark_on_effects(&effects);
+    }
+    if interrupted {
+        let (have, of) = (film.samples(), args.path.spp);
+        return Err(CliError::Interrupted(format!(
+            "interrupted at {have} of {of} samples a pixel, which {} holds; the same command with --resume goes on",
             args.output.display(),
-            opened.camera_name,
-            exposure.ev100().get()
-        );
-        println!(
-            "{} triangles, trees built in {:.0} ms; {} samples a pixel in {seconds:.1} s ({:.2} million a second); relative error {:.2} %",
-            opened.scene.shown_triangles(),
-            built * 1e3,
-            film.samples(),
-            samples / seconds.max(1e-9) / 1e6,
-            film.relative_error() * 100.0
-        );
-        if opened.effects != crate::camera::Effects::default() {
-            println!(
-                "warning: the path tracer has no lens yet: the picture is that of a pinhole, without the camera's effects"
-            );
-        }
+        )));
     }
     Ok(())
 }
 
-/// By the dials, else by the mean of the logarithm of what the picture holds.
-pub fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
-    let look = &opened.look;
-    if let ExposureControl::Dials(ExposureMode::Manual) = open::control(look) {
-        if let Some(exposure) = look.exposure()? {
-            return Ok(exposure);
-        }
-        return Ok(look.camera.dials().exposure().map_err(LookError::from)?);
+/// The unfinished picture's place: beside the picture.
+fn resume_file(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_os_string();
+    name.push(".resume");
+    name.into()
+}
+
+/// An empty film, or the one that was left off.
+fn begin(
+    args: &RenderArgs,
+    file: &Path,
+    size: (usize, usize),
+    settings: FilmSettings,
+    print: &Print,
+) -> Result<Film, CliError> {
+    let there = file.exists();
+    if there && args.path.resume {
+        return Ok(Film::read(file, size, settings, print)?);
     }
-    let luminances: Vec<f32> = nits.iter().map(|c| color::luminance(*c) as f32).collect();
-    let [width, height] = [opened.size.width, opened.size.height].map(|side| side as usize);
-    let metered = metering::meter(&luminances, width, height, MeterMode::LogAverage);
-    let metered = metered.ok().and_then(|nits| Exposure::from_luminance(nits).ok()).unwrap_or_default();
-    open::compensated(look, metered)
+    if there {
+        eprintln!("{} holds an unfinished picture, which --resume goes on with; this run replaces it", file.display());
+    }
+    Ok(Film::new(size.0, size.1, settings))
+}
+
+/// Adds samples until there are enough, or somebody interrupts. Returns the seconds that it took.
+fn trace(
+    args: &RenderArgs,
+    film: &mut Film,
+    world: &World<'_>,
+    camera: &LensCamera,
+    (file, print): (&Path, &Print),
+) -> Result<f64, CliError> {
+    let spp = args.path.spp;
+    let mut progress = Progress::new(args.quiet, film, world);
+    let save = |film: &Film| output::write_with(file, |out| film.write(print, out));
+    let mut saved = Instant::now();
+    let mut interval = Duration::from_secs_f64(args.path.save_every);
+    let mut step = 1;
+    let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
+    while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
+        let turn = Instant::now();
+        let goal = spp.min(film.samples().saturating_add(step));
+        film.advance(world, camera, goal, &Turn { until: turn + Duration::from_millis(250) });
+        // Small pictures take more samples at a time; which ones does not depend on it.
+        if turn.elapsed() < Duration::from_millis(60) {
+            step = (step * 2).min(64);
+        }
+        progress.show(film, world, spp);
+        if saved.elapsed() >= interval && !enough(film) {
+            let began = Instant::now();
+            save(film)?;
+            // Large pictures take long to write: no more than a twentieth of the time.
+            interval = interval.max(began.elapsed() * 20);
+            saved = Instant::now();
+        }
+    }
+    let seconds = progress.finish();
+    if args.path.resume || INTERRUPTED.load(Ordering::Relaxed) {
+        save(film)?;
+    }
+    Ok(seconds)
+}
+
+/// What a picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit.
+fn meter(
+    opened: &Opened,
+    nits: &[DVec3],
+    (width, height): (usize, usize),
+    falloff: impl Fn(DVec2) -> f64,
+) -> Result<Option<Exposure>, CliError> {
+    let look = &opened.look.metering;
+    let (mode, at) = (look.mode.unwrap_or_default(), look.at.unwrap_or(Place::MIDDLE));
+    let mode = opened.meter_mode(mode, at, [width as u32, height as u32])?;
+    let of = |(index, c): (usize, &DVec3)| {
+        let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
+        (color::luminance(*c) / falloff(place).max(1e-9)) as f32
+    };
+    let luminances: Vec<f32> = nits.iter().enumerate().map(of).collect();
+    match metering::meter(&luminances, width, height, mode) {
+        Ok(nits) => Ok(Some(Exposure::from_luminance(nits).map_err(LookError::from)?)),
+        Err(metering::MeterError::Dark) => Ok(None),
+        Err(error) => Err(CliError::Usage(error.to_string())),
+    }
+}
+
+/// What the scene meters at, by a small picture through a pinhole.
+fn meter_beforehand(opened: &Opened, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
+    let size = [opened.size.width, opened.size.height].map(|side| (side as usize / 4).max(1));
+    let camera = LensCamera::new(opened.camera.0, opened.camera.1, size[0], size[1], &Effects::default());
+    let mut film = Film::new(size[0], size[1], FilmSettings::default());
+    film.add(world, &camera, METER_SAMPLES, &INTERRUPTED);
+    meter(opened, &film.mean(Parts::total), (size[0], size[1]), |_| 1.0)
+}
+
+/// How the picture is exposed: by the dials, by the meter, or by dials that follow the meter.
+fn exposed(opened: &Opened, metered: Option<Exposure>) -> Result<Exposed, CliError> {
+    let look = &opened.look;
+    let control = open::control(look);
+    if let ExposureControl::Dials(ExposureMode::Manual) = control {
+        let exposure = match look.exposure()? {
+            Some(exposure) => exposure,
+            None => open::compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
+        };
+        return Ok(Exposed { exposure, metered, control, solved: None });
+    }
+    let asked = open::compensated(look, metered.unwrap_or_default())?;
+    let ExposureControl::Dials(mode) = control else {
+        return Ok(Exposed { exposure: asked, metered, control, solved: None });
+    };
+    let solved = open::solve(look, mode, asked)?;
+    Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
+}
+
+/// The exposure of a picture that was traced, by the dials or by what it holds.
+pub fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
+    let size = (opened.size.width as usize, opened.size.height as usize);
+    Ok(exposed(opened, meter(opened, nits, size, |_| 1.0)?)?.exposure)
 }
 
 pub fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
@@ -152,46 +311,51 @@ pub fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Ma
     Ok(look.white_balance(picked)?.as_mat3())
 }
 
-fn write(
+fn report(
     args: &RenderArgs,
-    exr: bool,
     opened: &Opened,
     film: &Film,
-    nits: &[DVec3],
-    exposure: Exposure,
-    white_balance: Mat3,
-) -> Result<(), CliError> {
-    let (width, height) = (opened.size.width as usize, opened.size.height as usize);
-    let multiplier = exposure.multiplier();
-    if !exr {
-        let mapper = opened.look.passes.tone_mapper.unwrap_or_default();
-        let dither = opened.look.passes.dither.unwrap_or(true);
-        let mut bytes = Vec::with_capacity(nits.len() * 4);
-        for (index, c) in nits.iter().enumerate() {
-            let exposed = white_balance * (*c * multiplier).as_vec3();
-            for v in mapper.apply(exposed).to_array() {
-                let code = (color::srgb_oetf(f64::from(v.clamp(0.0, 1.0))) * 255.0) as f32;
-                let (x, y) = ((index % width) as u32, (index / width) as u32);
-                bytes.push(if dither { dithered(code, x, y) } else { (code + 0.5) as u8 });
-            }
-            bytes.push(255);
-        }
-        return Ok(output::write_png(&args.output, width, height, &bytes)?);
+    exposed: &Exposed,
+    world: &World<'_>,
+    (built, seconds): (f64, f64),
+) {
+    let (width, height) = film.size();
+    println!(
+        "{}: {width}x{height}, camera '{}' at EV100 {:.2} ({}), path traced",
+        args.output.display(),
+        opened.camera_name,
+        exposed.exposure.ev100().get(),
+        render::by(opened, exposed),
+    );
+    println!(
+        "{} triangles, trees built in {:.0} ms; {} samples a pixel, {:.1} on average, in {seconds:.1} s ({:.2} million rays a second); relative error {:.2} %",
+        opened.scene.shown_triangles(),
+        built * 1e3,
+        film.samples(),
+        film.total_samples() as f64 / (width * height) as f64,
+        world.rays() as f64 / seconds.max(1e-9) / 1e6,
+        film.relative_error() * 100.0
+    );
+    if let Some(target) = film.settings().target_error {
+        println!("{:.1} % of the picture has come below {} %", film.converged() * 100.0, target * 100.0);
     }
-    let to_file = if args.exposed { white_balance * multiplier as f32 } else { Mat3::IDENTITY };
-    let pixels = |values: &[DVec3]| -> Vec<[f32; 4]> {
-        values
-            .iter()
-            .map(|c| (to_file * Vec3::new(c.x as f32, c.y as f32, c.z as f32)).extend(1.0).to_array())
-            .collect()
-    };
-    let light = pixels(nits);
-    let parts: Vec<(&str, Vec<[f32; 4]>)> =
-        LAYERS.iter().map(|(name, part)| (*name, pixels(&film.mean(part)))).collect();
-    let variance: Vec<[f32; 4]> = film.variance().iter().map(|v| [*v as f32, 0.0, 0.0, 1.0]).collect();
-    let mut layers = vec![Layer { name: "", channels: &["R", "G", "B"], pixels: &light }];
-    layers.extend(parts.iter().map(|(name, pixels)| Layer { name, channels: &["R", "G", "B"], pixels }));
-    layers.push(Layer { name: "variance", channels: &["V"], pixels: &variance });
-    let white = if args.exposed { exposure.saturation_luminance().get() as f32 } else { 1.0 };
-    Ok(output::write_exr(&args.output, width, height, white, &layers)?)
+    render::remark_on_exposure(exposed);
+}
+
+/// Says which of the camera's effects the picture does not have.
+fn remark_on_effects(effects: &Effects) {
+    let left: Vec<&str> = [
+        (effects.bloom.is_some(), "bloom"),
+        (effects.chromatic_aberration.is_some(), "chromatic aberration"),
+        (effects.grain.is_some(), "grain"),
+    ]
+    .into_iter()
+    .filter_map(|(on, name)| on.then_some(name))
+    .collect();
+    if !left.is_empty() {
+        println!(
+            "note: the path tracer's picture is without {}, which the raster renderer adds to its own",
+            left.join(", ")
+        );
+    }
 }

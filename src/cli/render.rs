@@ -32,9 +32,11 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular.
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular; of the
+    /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
+    /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    aov: Vec<String>,
+    pub aov: Vec<String>,
     /// Who makes the picture.
     #[arg(long, value_enum, default_value_t = RendererKind::Raster)]
     renderer: RendererKind,
@@ -71,15 +73,10 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             )));
         }
     };
-    let aovs = parse_aovs(&args.aov)?;
+    let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
     output::check_writable(&args.output)?;
     let opened = open::open(&args.scene)?;
     if args.renderer == RendererKind::Path {
-        if !aovs.is_empty() {
-            return Err(CliError::Usage(
-                "--aov: the path tracer writes the layers of light to every EXR, and has no others yet".into(),
-            ));
-        }
         return path::run(args, exr, &opened);
     }
     let gpu = Gpu::open(&args.device.options()?)?;
@@ -162,22 +159,26 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
     output::write_png(&args.output, picture.width, picture.height, &picture.display)?;
     for (aov, pixels) in &picture.aovs {
         let file = beside(&args.output, aov.name());
-        output::write_png(&file, picture.width, picture.height, &aov_preview(*aov, pixels, picture))?;
+        output::write_png(
+            &file,
+            picture.width,
+            picture.height,
+            &aov_preview(*aov, pixels, picture.exposure.multiplier() as f32),
+        )?;
     }
     Ok(())
 }
 
 /// `picture.png` and `normal` give `picture.normal.png`.
-fn beside(file: &Path, name: &str) -> PathBuf {
+pub fn beside(file: &Path, name: &str) -> PathBuf {
     file.with_extension(format!("{name}.png"))
 }
 
 /// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their range.
-fn aov_preview(aov: Aov, pixels: &[[f32; 4]], picture: &Picture) -> Vec<u8> {
+pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
     let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
     let low = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MAX, f32::min)).collect::<Vec<_>>();
     let high = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MIN, f32::max)).collect::<Vec<_>>();
-    let multiplier = picture.exposure.multiplier() as f32;
     let encode = |v: f32| {
         let v = v.clamp(0.0, 1.0);
         if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
@@ -206,7 +207,7 @@ fn aov_preview(aov: Aov, pixels: &[[f32; 4]], picture: &Picture) -> Vec<u8> {
 }
 
 /// Who set the exposure, for the report.
-fn by(opened: &open::Opened, exposed: &open::Exposed) -> String {
+pub fn by(opened: &open::Opened, exposed: &open::Exposed) -> String {
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::dials(solved.dials)),
         (ExposureControl::Dials(_), _) => "its dials".into(),
@@ -251,6 +252,17 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
     for note in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!("texture '{}' is missing or broken and shows the error pattern", note.name);
     }
+    remark_on_exposure(exposed);
+    if args.times {
+        for pass in &picture.times {
+            println!("{:>10.3} ms  {}", pass.ms, pass.name);
+        }
+    }
+}
+
+/// Says what the meter thinks of the dials.
+pub fn remark_on_exposure(exposed: &open::Exposed) {
+    let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
     if let Some(solved) = exposed.solved.filter(|solved| solved.off_by.abs() > 0.01) {
         println!("warning: {}", limit(exposed.control, &solved));
@@ -272,10 +284,5 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         }
         Some(_) => {}
         None => println!("warning: the picture is black: nothing that the camera sees is lit or shines"),
-    }
-    if args.times {
-        for pass in &picture.times {
-            println!("{:>10.3} ms  {}", pass.ms, pass.name);
-        }
     }
 }

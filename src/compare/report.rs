@@ -157,7 +157,7 @@ impl Report {
     pub fn to_html(&self) -> String {
         let ids = self.ids();
         let mut body = String::new();
-        let mut data = String::new();
+        let mut data: Vec<String> = Vec::new();
         let mut sets = Vec::new();
         for (section, id) in self.sections.iter().zip(&ids) {
             let _ = write!(body, "<section id=\"{id}\">\n<h2>{}</h2>\n", escaped(&section.title));
@@ -184,6 +184,7 @@ impl Report {
         // In JSON a less-than sign may be written so: nothing in it can end the element.
         let sets = json!({ "sets": sets, "colors": { "magma": MAGMA, "signed": SIGNED } });
         let sets = sets.to_string().replace('<', "\\u003c");
+        let data = data.concat();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -293,7 +294,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// A set of pictures: a place for the script, a description and the data.
-fn figure(body: &mut String, data: &mut String, sets: &mut Vec<serde_json::Value>, set: &PictureSet) {
+fn figure(body: &mut String, data: &mut Vec<String>, sets: &mut Vec<serde_json::Value>, set: &PictureSet) {
     let Some(first) = set.pictures.first() else { return };
     let size = [first.picture.width(), first.picture.height()];
     let fits = |picture: &Picture| [picture.width(), picture.height()] == size;
@@ -301,8 +302,8 @@ fn figure(body: &mut String, data: &mut String, sets: &mut Vec<serde_json::Value
         set.pictures.iter().enumerate().filter(|(_, shown)| fits(&shown.picture)).map(|(index, _)| index).collect();
     let place = |index: usize| shown.iter().position(|shown| *shown == index);
     let mut store = |bytes: &[u8]| {
-        let id = format!("d{}", data.matches("<script").count());
-        let _ = writeln!(data, "<script type=\"text/plain\" id=\"{id}\">{}</script>", packed(bytes));
+        let id = format!("d{}", data.len());
+        data.push(format!("<script type=\"text/plain\" id=\"{id}\">{}</script>\n", packed(bytes)));
         id
     };
     let pictures: Vec<serde_json::Value> = shown

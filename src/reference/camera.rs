@@ -148,6 +148,12 @@ impl LensCamera {
         &self.pinhole
     }
 
+    /// What vignetting leaves of the light at a place of the picture (pixels).
+    #[must_use]
+    pub fn falloff(&self, place: DVec2) -> f64 {
+        self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
+    }
+
     /// Tangents of the field angle to the right and up, by the vignetting's own measure of the picture's width.
     fn tangents(&self, place: DVec2, width: f64) -> DVec2 {
         let center = DVec2::new(self.pinhole.width as f64, self.pinhole.height as f64) / 2.0;
@@ -159,7 +165,7 @@ impl LensCamera {
 impl Optics for LensCamera {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay {
         let (mut origin, mut direction) = self.pinhole.local(place);
-        let mut weight = self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()));
+        let mut weight = self.falloff(place);
         if let Some(pupil) = &self.pupil {
             let at = pupil.iris_point(lens);
             let open = pupil.open(direction.truncate(), at);

@@ -27,41 +27,47 @@ impl Numbers {
     }
 }
 
-/// Places on the sphere about an axis: cells of equal height and width in (cos, angle), or of equal width in the square
-/// root of `1 - cos` over a cap where all directions are near the axis.
+/// Places on the sphere or on a cap of it: cells of equal angles from the axis and about it.
 pub(super) struct Cells {
     axis: DVec3,
     across: (DVec3, DVec3),
-    /// Greatest `1 - cos` that has cells.
-    cap: f64,
+    /// Greatest angle (rad) from the axis that has cells.
+    widest: f64,
     rows: usize,
     columns: usize,
+    /// How often cells are halved for their integrals.
+    depth: u32,
 }
 
 impl Cells {
     /// Over all directions.
     pub(super) fn sphere() -> Self {
-        Self::cap(DVec3::Z, 2.0)
+        Self::cap(DVec3::Z, PI)
     }
 
-    /// Over directions whose cosine to an axis is at least `1 - cap`.
-    pub(super) fn cap(axis: DVec3, cap: f64) -> Self {
-        Self { axis, across: axis.any_orthonormal_pair(), cap, rows: 16, columns: 20 }
+    /// Over directions up to `widest` (rad) from an axis.
+    pub(super) fn cap(axis: DVec3, widest: f64) -> Self {
+        Self { axis, across: axis.any_orthonormal_pair(), widest, rows: 16, columns: 20, depth: 9 }
     }
 
-    /// A direction by the height 0 to 1 (from the axis on) and the turn 0 to 1.
-    fn direction(&self, height: f64, turn: f64) -> DVec3 {
-        let below = height * self.cap;
-        let (cos, sin) = (1.0 - below, (below * (2.0 - below)).max(0.0).sqrt());
+    /// For densities with edges, where finer is not much better.
+    pub(super) fn with_edges(self) -> Self {
+        Self { depth: 6, ..self }
+    }
+
+    /// A direction by the angle to the axis and the turn about it, both 0 to 1; and steradians per unit of both.
+    fn direction(&self, tilt: f64, turn: f64) -> (DVec3, f64) {
+        let (sin, cos) = (tilt * self.widest).sin_cos();
         let (s, c) = (2.0 * PI * turn).sin_cos();
-        self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin
+        (self.axis * cos + (self.across.0 * c + self.across.1 * s) * sin, 2.0 * PI * self.widest * sin)
     }
 
     fn cell(&self, d: DVec3) -> Option<usize> {
-        // 1 - cos without cancellation.
-        let below = (d - self.axis).length_squared() / 2.0;
+        // Also exact for small and for large angles.
+        let tilt = 2.0 * (d - self.axis).length().atan2((d + self.axis).length());
         let turn = d.dot(self.across.1).atan2(d.dot(self.across.0)) / (2.0 * PI);
-        let row = (below / self.cap * self.rows as f64) as usize;
+        let row = (tilt / self.widest * self.rows as f64) as usize;
+        let row = if self.widest < PI { row } else { row.min(self.rows - 1) };
         let column = ((turn.rem_euclid(1.0) * self.columns as f64) as usize).min(self.columns - 1);
         (row < self.rows).then_some(row * self.columns + column)
     }
@@ -70,10 +76,11 @@ impl Cells {
     fn integral(&self, cell: usize, density: &dyn Fn(DVec3) -> f64) -> f64 {
         let (row, column) = ((cell / self.columns) as f64, (cell % self.columns) as f64);
         let (h, w) = (1.0 / self.rows as f64, 1.0 / self.columns as f64);
-        let per_unit = 2.0 * PI * self.cap;
-        let f = |y: f64, x: f64| density(self.direction(y, x)) * per_unit;
-        let whole = gauss(&f, [row * h, column * w], [h, w]);
-        adaptive(&f, [row * h, column * w], [h, w], whole, 1e-6, 9)
+        let f = |y: f64, x: f64| {
+            let (direction, solid_angle) = self.direction(y, x);
+            density(direction) * solid_angle
+        };
+        adaptive(&f, [row * h, column * w], [h, w], f64::INFINITY, 1e-6, self.depth)
     }
 }
 
@@ -105,7 +112,6 @@ fn adaptive(
     if depth == 0 || (sum - whole).abs() < tolerance {
         return sum;
     }
-    // A peak that all points of a rule miss is still found where its neighbours are refined.
     corners.iter().zip(parts).map(|(&corner, part)| adaptive(f, corner, [h, w], part, tolerance / 2.0, depth - 1)).sum()
 }
 
@@ -170,14 +176,18 @@ pub(super) struct Test<'a> {
 pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let cells = test.cells.rows * test.cells.columns;
     let mut counts = vec![0.0; cells];
-    let mut elsewhere = 0.0;
+    let (mut elsewhere, mut impossible) = (0.0, 0);
     for index in 0..count {
         let mut numbers = Numbers(Sampler::new(SamplerKind::Independent, 11, 5, 7, index));
-        match (test.sample)(&mut numbers).and_then(|d| test.cells.cell(d)) {
+        let sample = (test.sample)(&mut numbers);
+        impossible += u32::from(sample.is_some_and(|d| (test.density)(d) <= 0.0));
+        match sample.and_then(|d| test.cells.cell(d)) {
             Some(cell) => counts[cell] += 1.0,
             None => elsewhere += 1.0,
         }
     }
+    // The very edge of a lamp may be missed by rounding.
+    assert!(impossible <= count / 1000, "{}: {impossible} samples where the density is 0", test.name);
     let all = f64::from(count);
     let expected: Vec<f64> = (0..cells).map(|cell| test.cells.integral(cell, test.density)).collect();
     let integral: f64 = expected.iter().sum();
@@ -191,7 +201,6 @@ pub(super) fn check(test: &Test<'_>, count: u32, family: usize) -> f64 {
     let mut pool = (elsewhere, (1.0 - integral).max(0.0) * all);
     for (counted, share) in counts.iter().zip(&expected) {
         let want = share * all;
-        assert!(want > 0.0 || *counted == 0.0, "{}: {counted} samples where the density is 0", test.name);
         if want < LEAST {
             pool = (pool.0 + counted, pool.1 + want);
         } else {

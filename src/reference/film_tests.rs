@@ -94,7 +94,7 @@ fn stops_files_and_threads_change_nothing() {
             assert!(step < 10_000, "it never ends");
             let patience = After::new(40 + 977 * (step % 7), step % 2 == 0);
             let complete = one.install(|| parts.advance(&world, &camera, 140, &patience));
-            fs::write(&file, parts.to_bytes(&print)).unwrap();
+            parts.write(&print, &mut fs::File::create(&file).unwrap()).unwrap();
             parts = Film::read(&file, SIZE, settings, &print).unwrap();
             if complete {
                 break;
@@ -113,7 +113,8 @@ fn files_of_other_pictures_and_damaged_ones_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("film");
     let print = Print::of(&scene, &settings);
-    let bytes = film.to_bytes(&print);
+    let mut bytes = Vec::new();
+    film.write(&print, &mut bytes).unwrap();
     let read = |bytes: &[u8], size, print: &Print| {
         fs::write(&file, bytes).unwrap();
         let result = Film::read(&file, size, settings, print);

@@ -2,6 +2,7 @@
 //! light is found.
 
 pub mod adaptive;
+pub mod aov;
 pub mod bsdf;
 pub mod camera;
 pub mod film;
@@ -33,3 +34,10 @@ mod tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod film_tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_glass;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lights;

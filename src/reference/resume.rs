@@ -7,16 +7,20 @@
 //! looked              u32   } film
 //! mean at first       f64   }
 //! each tile: count u32, done u8, and for each pixel its sums as f64
-//! check          16 bytes   of all before it
+//! check          16 bytes   of all before it, the head and each tile one after another
 //! ```
 //! All numbers are little-endian.
 
-use std::{fs, io::Read as _, path::Path};
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use glam::DVec3;
 
 use super::{
-    film::{Film, FilmSettings, Sum},
+    film::{Film, FilmSettings, Sum, Tile},
     fingerprint::Print,
     integrator::Parts,
     layers::PARTS,
@@ -45,34 +49,41 @@ pub struct ResumeError {
 const BEGIN_ANEW: &str = "leave out --resume to begin anew, which replaces the file";
 
 impl Film {
-    /// The bytes of a file that holds this picture; `print` stands for what it is a picture of.
-    #[must_use]
-    pub fn to_bytes(&self, print: &Print) -> Vec<u8> {
+    /// Writes a file that holds this picture; `print` stands for what it is a picture of.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, print: &Print, out: &mut dyn io::Write) -> io::Result<()> {
         let (width, height) = self.size();
-        let mut out = Vec::with_capacity(self.length());
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&print.bytes());
-        out.extend_from_slice(&(width as u32).to_le_bytes());
-        out.extend_from_slice(&(height as u32).to_le_bytes());
-        out.extend_from_slice(&self.looked.to_le_bytes());
-        out.extend_from_slice(&self.mean_at_first.to_le_bytes());
-        for tile in &self.tiles {
-            out.extend_from_slice(&tile.count.to_le_bytes());
-            out.push(u8::from(tile.done));
-            for number in tile.sums.iter().flat_map(numbers) {
-                out.extend_from_slice(&number.to_le_bytes());
-            }
-        }
         let mut check = Print::default();
-        check.add(&out);
-        out.extend_from_slice(&check.bytes());
-        out
+        let mut piece = Vec::with_capacity(HEAD);
+        piece.extend_from_slice(MAGIC);
+        piece.extend_from_slice(&print.bytes());
+        piece.extend_from_slice(&(width as u32).to_le_bytes());
+        piece.extend_from_slice(&(height as u32).to_le_bytes());
+        piece.extend_from_slice(&self.looked.to_le_bytes());
+        piece.extend_from_slice(&self.mean_at_first.to_le_bytes());
+        let mut put = |piece: &mut Vec<u8>| {
+            check.add(piece);
+            let result = out.write_all(piece);
+            piece.clear();
+            result
+        };
+        put(&mut piece)?;
+        for tile in &self.tiles {
+            piece.extend_from_slice(&tile.count.to_le_bytes());
+            piece.push(u8::from(tile.done));
+            for number in tile.sums.iter().flat_map(numbers) {
+                piece.extend_from_slice(&number.to_le_bytes());
+            }
+            put(&mut piece)?;
+        }
+        out.write_all(&check.bytes())
     }
 
     /// The length of such a file.
     fn length(&self) -> usize {
-        let pixels: usize = self.tiles.iter().map(|tile| tile.sums.len()).sum();
-        HEAD + self.tiles.len() * 5 + pixels * NUMBERS * 8 + 16
+        HEAD + self.tiles.iter().map(tile_length).sum::<usize>() + 16
     }
 
     /// Reads an unfinished picture of this size and these settings, if that is what the file holds.
@@ -86,16 +97,16 @@ impl Film {
         print: &Print,
     ) -> Result<Self, ResumeError> {
         let oops = |detail: String, remedy| ResumeError { file: file.display().to_string(), detail, remedy };
-        let cannot = |error: std::io::Error| oops(format!("cannot read it: {error}"), BEGIN_ANEW);
-        let mut film = Self::new(width, height, settings);
-        let length = fs::metadata(file).map_err(cannot)?.len();
-        let mut opened = fs::File::open(file).map_err(cannot)?;
+        let cannot = |error: io::Error| oops(format!("cannot read it: {error}"), BEGIN_ANEW);
+        let damaged = || oops("the unfinished picture is damaged".into(), BEGIN_ANEW);
+        let opened = fs::File::open(file).map_err(cannot)?;
+        let length = opened.metadata().map_err(cannot)?.len();
+        let mut reader = io::BufReader::new(opened);
         let mut head = Vec::with_capacity(HEAD);
-        opened.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
+        reader.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(cannot)?;
         if head.get(..8) != Some(MAGIC) {
             return Err(oops("it is not an unfinished picture of this program".into(), BEGIN_ANEW));
         }
-        let damaged = || oops("the unfinished picture is damaged".into(), BEGIN_ANEW);
         let mut rest = Bytes(head.get(8..).unwrap_or_default());
         let of = rest.take::<16>().ok_or_else(damaged)?;
         let size = (rest.u32().ok_or_else(damaged)? as usize, rest.u32().ok_or_else(damaged)? as usize);
@@ -111,35 +122,45 @@ impl Film {
                 "give what it was begun with, or leave out --resume to begin anew",
             ));
         }
+        let mut film = Self::new(width, height, settings);
         if length != film.length() as u64 {
             return Err(damaged());
         }
-        let mut all = head.clone();
-        // No more than is wanted, whatever becomes of the file meanwhile.
-        opened.take((film.length() - HEAD) as u64).read_to_end(&mut all).map_err(cannot)?;
-        let (body, check) = all.split_at_checked(film.length() - 16).ok_or_else(damaged)?;
-        let mut found = Print::default();
-        found.add(body);
-        if check != found.bytes() {
+        film.looked = rest.u32().ok_or_else(damaged)?;
+        film.mean_at_first = rest.f64().ok_or_else(damaged)?;
+        let mut check = Print::default();
+        check.add(&head);
+        let mut piece = Vec::new();
+        for tile in &mut film.tiles {
+            piece.clear();
+            reader.by_ref().take(tile_length(tile) as u64).read_to_end(&mut piece).map_err(cannot)?;
+            check.add(&piece);
+            tile.fill(&mut Bytes(&piece)).ok_or_else(damaged)?;
+        }
+        let mut found = [0; 16];
+        reader.read_exact(&mut found).map_err(cannot)?;
+        if found != check.bytes() {
             return Err(damaged());
         }
-        film.fill(&mut Bytes(body.get(32..).unwrap_or_default())).ok_or_else(damaged)?;
         Ok(film)
     }
+}
 
+/// Bytes of a tile in a file.
+fn tile_length(tile: &Tile) -> usize {
+    5 + tile.sums.len() * NUMBERS * 8
+}
+
+impl Tile {
     fn fill(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
-        self.looked = bytes.u32()?;
-        self.mean_at_first = bytes.f64()?;
-        for tile in &mut self.tiles {
-            tile.count = bytes.u32()?;
-            tile.done = bytes.take::<1>()? == [1];
-            for sum in &mut tile.sums {
-                let mut read = [0.0; NUMBERS];
-                for number in &mut read {
-                    *number = bytes.f64()?;
-                }
-                *sum = from_numbers(&read)?;
+        self.count = bytes.u32()?;
+        self.done = bytes.take::<1>()? == [1];
+        for sum in &mut self.sums {
+            let mut read = [0.0; NUMBERS];
+            for number in &mut read {
+                *number = bytes.f64()?;
             }
+            *sum = from_numbers(&read)?;
         }
         Some(())
     }

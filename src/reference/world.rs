@@ -1,6 +1,11 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
-use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
+
+use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, Wall},
@@ -9,7 +14,7 @@ use super::{
     shading::{Frame, view_in},
 };
 use crate::{
-    bvh::{Hit, Ray, SceneBvh, TopLevel},
+    bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
     scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap},
 };
@@ -19,11 +24,15 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
+    /// By instance, from its space to the eye's.
+    places: Vec<DAffine3>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
     /// What is around the eye.
     around_eye: Media,
+    /// Rays that have been traced.
+    rays: RayCount,
     /// What shines.
     pub lights: Lights,
 }
@@ -59,6 +68,41 @@ pub struct SurfacePoint {
     pub border: Option<u32>,
 }
 
+/// A surface that is not blended, with what only the raster renderer uses of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Solid {
+    /// The point.
+    pub point: SurfacePoint,
+    /// How much of the light from all around the material's cavities let in, 0 to 1.
+    pub occlusion: f64,
+    /// Roughness as the material has it, 0 to 1.
+    pub roughness: f64,
+}
+
+/// Counts, a cache line a thread so that threads do not wait for each other.
+struct RayCount([Line; 64]);
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+impl Default for RayCount {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Line::default()))
+    }
+}
+
+impl RayCount {
+    fn add(&self, count: u64) {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        self.0[thread % 64].0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(|line| line.0.load(Ordering::Relaxed)).sum()
+    }
+}
+
 impl<'a> World<'a> {
     /// Prepares a scene for paths from an eye.
     #[must_use]
@@ -70,13 +114,26 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
+        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
+        let places = (top.instances.iter())
+            .map(|instance| {
+                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
+                DAffine3 {
+                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
+                    translation: DVec3::new(x.w, y.w, z.w),
+                }
+                .inverse()
+            })
+            .collect();
         let mut world = Self {
             scene,
             bvh,
             top,
+            places,
             default_material: Material::default(),
             media,
             around_eye: Media::default(),
+            rays: RayCount::default(),
             lights: Lights::default(),
         };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
@@ -155,22 +212,6 @@ impl<'a> World<'a> {
         (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
     }
 
-    /// The nearest place of a triangle's plane. The distance along a ray counts from its lifted origin, so that a place
-    /// reckoned from the origin itself lies behind a concave wall by up to that lift, and half of the rays that start there
-    /// would pass through.
-    fn on_plane(&self, hit: &Hit, position: DVec3) -> DVec3 {
-        let rows = self.rows(hit);
-        let shift = self.top.instances[hit.instance as usize].rows.map(|row| f64::from(row.w));
-        let triangle = self.bvh.triangles[hit.triangle as usize];
-        let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        let n = (b - a).cross(c - a);
-        let local = DVec3::from_array(std::array::from_fn(|i| rows[i].dot(position) + shift[i]));
-        // Slope of the plane's equation in the eye's space.
-        let slope = rows[0] * n.x + rows[1] * n.y + rows[2] * n.z;
-        let step = slope * (n.dot(local - a) / slope.length_squared());
-        if step.is_finite() { position - step } else { position }
-    }
-
     /// Rows of the transform from the eye's space to the object's.
     fn rows(&self, hit: &Hit) -> [DVec3; 3] {
         let instance = self.top.instances[hit.instance as usize];
@@ -187,8 +228,57 @@ impl<'a> World<'a> {
             t_max: f32::INFINITY,
             away: away.as_vec3(),
         };
+        self.rays.add(1);
         let hit = self.bvh.closest(&self.top, &ray)?;
         Some(self.point(&ray, &hit))
+    }
+
+    /// Rays that have been traced so far.
+    #[must_use]
+    pub fn rays(&self) -> u64 {
+        self.rays.sum()
+    }
+
+    /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
+    #[must_use]
+    pub fn solid(&self, origin: DVec3, direction: DVec3) -> Option<Solid> {
+        let mut ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        for _ in 0..LAYERS {
+            let hit = self.bvh.closest(&self.top, &ray)?;
+            let material = self.material_of(&hit);
+            if material.alpha == AlphaMode::Blend {
+                ray.t_min = beyond(hit.t);
+                continue;
+            }
+            let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
+            if let Some((_, primitive)) = self.primitive_of(&hit) {
+                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+                let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
+                occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
+                roughness *= texel(material.metallic_roughness_texture).y;
+            }
+            return Some(Solid { point: self.point(&ray, &hit), occlusion, roughness: roughness.clamp(0.0, 1.0) });
+        }
+        None
+    }
+
+    /// What a ray from the eye costs in the trees.
+    #[must_use]
+    pub fn cost(&self, origin: DVec3, direction: DVec3) -> Visits {
+        let ray = Ray {
+            origin: origin.as_vec3(),
+            direction: direction.as_vec3(),
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            away: Vec3::ZERO,
+        };
+        self.bvh.cost(&self.top, &ray)
     }
 
     /// How much of light gets from a point along a direction for a distance (m): what blended surfaces and smooth thin walls
@@ -203,12 +293,24 @@ impl<'a> World<'a> {
             t_max: (distance * (1.0 - 1e-4)) as f32,
             away: away.as_vec3(),
         };
+        // Most rays meet something solid or nothing at all: what they meet need not be known in order.
+        let mut layered = false;
+        let solid = |hit: &Hit| {
+            let solid = !lets_through(self.material_of(hit));
+            layered |= !solid;
+            solid
+        };
+        if self.bvh.occluded_by(&self.top, &ray, solid) {
+            return DVec3::ZERO;
+        }
+        if !layered {
+            return DVec3::ONE;
+        }
         let mut through = DVec3::ONE;
+        self.rays.add(1);
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
-            let material = self.material_of(&hit);
-            let thin = material.transmits() && !material.encloses_volume();
-            if material.alpha != AlphaMode::Blend && !thin {
+            if !lets_through(self.material_of(&hit)) {
                 return DVec3::ZERO;
             }
             let point = self.point(&ray, &hit);
@@ -263,6 +365,9 @@ impl<'a> World<'a> {
         let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
         let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
+        // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
+        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
+        let position = self.places[hit.instance as usize].transform_point3(inside);
         let sign = if mirrored { -1.0 } else { 1.0 };
         let geometric = to_eye((b - a).cross(c - a)) * sign;
         let front = geometric.dot(direction) < 0.0;
@@ -279,8 +384,7 @@ impl<'a> World<'a> {
 
         let mut normal = to_eye(at.normal.as_dvec3());
         if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            // Columns of the object's transform are the rows' inverse.
-            let to_world = DMat3::from_cols(rows[0], rows[1], rows[2]).transpose().inverse();
+            let to_world = self.places[hit.instance as usize].matrix3;
             let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
             let bitangent = normal.cross(tangent) * at.tangent.w * sign;
             let mut n = bump.truncate() * 2.0 - 1.0;
@@ -300,7 +404,7 @@ impl<'a> World<'a> {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
         SurfacePoint {
-            position: self.on_plane(hit, ray.origin.as_dvec3() + direction * f64::from(hit.t)),
+            position,
             geometric: geometric * side,
             normal: normal * side,
             front,
@@ -316,7 +420,7 @@ impl<'a> World<'a> {
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: self.lights.emitter_at(hit.instance, hit.triangle),
-            distance: f64::from(hit.t) * direction.length(),
+            distance: (position - ray.origin.as_dvec3()).length(),
             border: self.border_of(hit),
         }
     }
@@ -390,14 +494,25 @@ impl Interpolated {
     }
 }
 
+/// Whether light may go straight through: blended surfaces and thin walls.
+fn lets_through(material: &Material) -> bool {
+    material.alpha == AlphaMode::Blend || (material.transmits() && !material.encloses_volume())
+}
+
+/// Linear light of each code of an sRGB texture.
+static LINEAR_OF_SRGB: LazyLock<[f64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|code| srgb_eotf(code as f64 / 255.0)));
+
 fn bilinear(image: &Image, sampler: Sampler, u: f32, v: f32, srgb: bool) -> DVec4 {
     let (width, height) = (i64::from(image.width), i64::from(image.height));
+    let table = &*LINEAR_OF_SRGB;
     let texel = |x: i64, y: i64| {
         let x = wrap(x, width, sampler.wrap_u);
         let y = wrap(y, height, sampler.wrap_v);
         let at = ((y * width + x) * 4) as usize;
-        let byte = |i: usize| f64::from(image.rgba8.get(at + i).copied().unwrap_or(255)) / 255.0;
-        let color = |i: usize| if srgb { srgb_eotf(byte(i)) } else { byte(i) };
+        let code = |i: usize| image.rgba8.get(at + i).copied().unwrap_or(255);
+        let byte = |i: usize| f64::from(code(i)) / 255.0;
+        let color = |i: usize| if srgb { table[usize::from(code(i))] } else { byte(i) };
         DVec4::new(color(0), color(1), color(2), byte(3))
     };
     let (x, y) = (f64::from(u) * width as f64, f64::from(v) * height as f64);

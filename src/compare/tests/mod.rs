@@ -4,3 +4,4 @@
 mod flip;
 mod metrics;
 mod picture;
+mod report;

@@ -49,7 +49,8 @@ pub struct Bsdf {
     pub metallic: f64,
     /// Roughness squared, 0 to 1.
     pub alpha: f64,
-    /// Reflectance of the opaque dielectric along the normal: 0.04 for an index of 1.5.
+    /// Reflectance of the opaque dielectric along the normal: 0.04 for an index of 1.5. 0, for an index of 1, is no border
+    /// at all: nothing is reflected at any angle, and what is left is Lambert's law.
     pub f0: f64,
     /// The part of the dielectric that is glass, 0 to 1.
     pub transmission: f64,
@@ -142,6 +143,11 @@ impl Bsdf {
         self.glass() > 0.0 && !self.is_smooth()
     }
 
+    /// Reflectance of the opaque dielectric where Schlick's weight is `w`.
+    fn dielectric(&self, w: f64) -> f64 {
+        if self.f0 > 0.0 { self.f0 + (1.0 - self.f0) * w } else { 0.0 }
+    }
+
     fn glass_fresnel(&self, cos: f64) -> f64 {
         let (Wall::Thin { eta } | Wall::Border { eta }) = self.wall;
         fresnel(cos, eta)
@@ -171,7 +177,7 @@ impl Bsdf {
         let h = sum.normalize();
         let vh = v.dot(h);
         let w = schlick(vh);
-        let fd = self.f0 + (1.0 - self.f0) * w;
+        let fd = self.dielectric(w);
         let fm = self.base_color.lerp(DVec3::ONE, w);
         let opaque = (1.0 - self.metallic) * (1.0 - self.transmission);
         let mut f = opaque * fd + self.metallic * fm;
@@ -213,14 +219,20 @@ impl Bsdf {
 
     fn chances(&self, v: DVec3) -> Chances {
         let w = schlick(v.z);
-        let dielectric = self.f0 + (1.0 - self.f0) * w;
+        let dielectric = self.dielectric(w);
         let metal = self.base_color.lerp(DVec3::ONE, w).max_element();
         let most = self.base_color.max_element();
         let opaque = (1.0 - self.metallic) * (1.0 - self.transmission);
         let specular = dielectric * opaque + metal * self.metallic;
         let diffuse = opaque * most * (1.0 - dielectric);
         // No lobe may starve: what is chosen never weighs too much where it is strong.
-        let share = if diffuse <= 0.0 { 1.0 } else { (specular / (specular + diffuse)).clamp(0.1, 0.9) };
+        let share = if diffuse <= 0.0 {
+            1.0
+        } else if specular <= 0.0 {
+            0.0
+        } else {
+            (specular / (specular + diffuse)).clamp(0.1, 0.9)
+        };
         let glass = self.glass();
         let glass = if glass <= 0.0 {
             0.0

@@ -1,0 +1,181 @@
+//! `sunny16 bench --what bvh`: building and walking trees over generated shapes.
+
+use std::{f64::consts::PI, time::Instant};
+
+use glam::{DMat4, DVec2, DVec3, Vec3};
+use serde_json::{Value, json};
+
+use super::{
+    CliError,
+    bench::{BenchArgs, mib, since},
+    bench_path::on_threads,
+    bench_rays::{Rays, of_picture},
+};
+use crate::{
+    bvh::{SceneBvh, sah_cost},
+    reference::{SamplerKind, sampler::Sampler},
+    scene::{Mesh, Node, Primitive, Scene},
+};
+
+/// Rays from an eye.
+const SIDE: usize = 512;
+
+/// Memory that a triangle takes while its tree is built, at most: the shape, the triangles twice, the builder's items and
+/// slots, both kinds of nodes and the packets (bytes; measured: 410).
+const BYTES_PER_TRIANGLE: u64 = 500;
+
+/// A shape by name with about so many triangles.
+type Shape = (&'static str, fn(u32) -> Primitive);
+
+const SHAPES: [Shape; 2] = [("rock", rock), ("city", city)];
+
+pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
+    println!("trees over generated shapes, {} threads", rayon::current_num_threads());
+    println!("                  build ms            widen  refit    SAH         MiB       million rays a second");
+    println!("       triangles  1 thread      all      ms     ms   cost  device   host   primary   shadow  diffuse");
+    let mut rows = Vec::new();
+    for &triangles in &args.triangles {
+        for (name, shape) in SHAPES {
+            if let Some(why) = too_large(triangles) {
+                println!("{name} {triangles:>11}  left out: {why}");
+                rows.push(json!({"shape": name, "triangles": triangles, "left_out": why}));
+                continue;
+            }
+            rows.push(measure(name, shape(triangles), args.seconds)?);
+        }
+    }
+    Ok(Value::Array(rows))
+}
+
+fn measure(name: &str, shape: Primitive, seconds: f64) -> Result<Value, CliError> {
+    let scene = scene_of(shape);
+    let start = Instant::now();
+    drop(on_threads(1, || SceneBvh::new(&scene, |_| true))?);
+    let alone_ms = since(start);
+    let start = Instant::now();
+    let mut bvh = SceneBvh::new(&scene, |_| true);
+    let build_ms = since(start);
+    let eye = DVec3::new(0.3, 1.4, 3.2);
+    let narrow = bvh.seen_from(eye);
+    let rays = Rays::new(&bvh, &narrow, primary(eye), &|from, numbers| {
+        // A lamp of half a metre.
+        let at = DVec3::new(2.0, 3.0, 1.5) + DVec3::new(numbers.next_1d(), numbers.next_1d(), numbers.next_1d()) * 0.5;
+        Some((at - eye - from, 1.0))
+    });
+    // Before they are widened, rays walk the device's trees.
+    let two = rays.measure(&bvh, &narrow, seconds);
+    let start = Instant::now();
+    bvh.widen();
+    let widen_ms = since(start);
+    let four = rays.measure(&bvh, &bvh.seen_from(eye), seconds);
+    let moved = scene.meshes.first().and_then(|mesh| mesh.primitives.first()).cloned().unwrap_or_default();
+    let start = Instant::now();
+    bvh.refit(0, 0, &moved);
+    let refit_ms = since(start);
+    let (triangles, cost) = (bvh.triangles.len(), sah_cost(&bvh.nodes));
+    println!(
+        "{name} {triangles:>11} {alone_ms:>9.1} {build_ms:>8.1} {widen_ms:>7.1} {refit_ms:>6.1} {cost:>6.1} {:>7.1} {:>6.1}  {}",
+        mib(bvh.bytes() as u64),
+        mib(bvh.host_bytes() as u64),
+        four.columns()
+    );
+    println!("{:>78}  {}", "on the device's trees", two.columns());
+    Ok(json!({
+        "shape": name, "triangles": triangles, "build_one_thread_ms": alone_ms, "build_ms": build_ms,
+        "widen_ms": widen_ms, "refit_ms": refit_ms, "sah_cost": cost,
+        "device_bytes": bvh.bytes(), "host_bytes": bvh.host_bytes(),
+        "rays_per_second": four.json(), "rays_per_second_device_trees": two.json(),
+    }))
+}
+
+/// From the eye at the middle of the shape.
+fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
+    let forward = (DVec3::new(0.0, -0.3, 0.0) - eye).normalize();
+    let right = forward.cross(DVec3::Y).normalize();
+    let up = right.cross(forward);
+    of_picture(SIDE, SIDE, |place: DVec2| {
+        let p = (place / SIDE as f64 * 2.0 - 1.0) * 0.45;
+        (DVec3::ZERO, (forward + right * p.x - up * p.y).normalize())
+    })
+}
+
+/// Why so many triangles are not built here.
+fn too_large(triangles: u32) -> Option<String> {
+    let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
+    let free = available_memory()?;
+    (needed > free).then(|| format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free)))
+}
+
+/// Bytes that can be had without swapping, where the system says so (Linux: proc(5), /proc/meminfo).
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn scene_of(primitive: Primitive) -> Scene {
+    Scene {
+        nodes: vec![Node { local: DMat4::IDENTITY, mesh: Some(0), ..Node::default() }],
+        roots: vec![0],
+        meshes: vec![Mesh { name: String::new(), primitives: vec![primitive] }],
+        ..Scene::default()
+    }
+}
+
+/// Adds `across` times `down` squares at places of the unit square.
+fn sheet(shape: &mut Primitive, across: u32, down: u32, at: impl Fn(f64, f64) -> DVec3) {
+    let base = shape.positions.len() as u32;
+    for y in 0..=down {
+        for x in 0..=across {
+            let place = at(f64::from(x) / f64::from(across), f64::from(y) / f64::from(down));
+            shape.positions.push(place.as_vec3());
+        }
+    }
+    let row = across + 1;
+    for y in 0..down {
+        for x in 0..across {
+            let a = base + y * row + x;
+            shape.indices.extend([a, a + 1, a + row, a + 1, a + row + 1, a + row]);
+        }
+    }
+}
+
+/// A ball with bumps of three sizes over a floor: triangles alike in size, as scans and subdivision surfaces have them.
+fn rock(triangles: u32) -> Primitive {
+    let mut shape = Primitive::default();
+    let down = (f64::from(triangles) / 4.0).sqrt().round().max(2.0) as u32;
+    sheet(&mut shape, 2 * down, down, |u, v| {
+        let (phi, theta) = (u * 2.0 * PI, v * PI);
+        let d = DVec3::new(theta.sin() * phi.cos(), theta.cos(), theta.sin() * phi.sin());
+        let bumps = 0.1 * (9.0 * d.x).sin() * (11.0 * d.y).sin() * (7.0 * d.z).cos();
+        d * (1.0 + bumps + 0.01 * (90.0 * d.x).sin() * (80.0 * d.z).sin())
+    });
+    sheet(&mut shape, 1, 1, |u, v| DVec3::new(u * 6.0 - 3.0, -1.2, 3.0 - v * 6.0));
+    shape.normals = vec![Vec3::Y; shape.positions.len()];
+    shape
+}
+
+/// Blocks of all heights on a floor: long triangles beside flat ones, none connected with another.
+fn city(triangles: u32) -> Primitive {
+    let mut shape = Primitive::default();
+    let side = (f64::from(triangles) / 12.0).sqrt().round().max(1.0) as u32;
+    let pitch = 6.0 / f64::from(side);
+    for block in 0..side * side {
+        let mut numbers = Sampler::new(SamplerKind::Independent, 5, block, 0, 0);
+        let mut next = || numbers.next_1d();
+        let size =
+            DVec3::new(0.3 + 0.6 * next(), (0.2 + 2.0 * next().powi(4)) * (0.3 / pitch + 1.0), 0.3 + 0.6 * next());
+        let corner = DVec3::new(f64::from(block % side) * pitch - 3.0, -1.0, f64::from(block / side) * pitch - 3.0);
+        let base = shape.positions.len() as u32;
+        for index in 0..8 {
+            let bit = |bit: u32| f64::from(index >> bit & 1);
+            shape.positions.push((corner + size * pitch * DVec3::new(bit(0), bit(1), bit(2))).as_vec3());
+        }
+        for [a, b, c, d] in [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]] {
+            shape.indices.extend([a, b, c, a, c, d].map(|corner| base + corner));
+        }
+    }
+    sheet(&mut shape, 1, 1, |u, v| DVec3::new(u * 8.0 - 4.0, -1.0, 4.0 - v * 8.0));
+    shape.normals = vec![Vec3::Y; shape.positions.len()];
+    shape
+}

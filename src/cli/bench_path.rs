@@ -1,0 +1,101 @@
+//! `sunny16 bench --what path`: what the path tracer does in a second, and with how many threads.
+
+use std::{sync::atomic::AtomicBool, time::Instant};
+
+use serde_json::{Value, json};
+
+use super::{
+    CliError,
+    bench::{BenchArgs, mib, since},
+    bench_rays::{PIXELS, Rays, of_picture},
+    open::Opened,
+};
+use crate::{
+    bvh::SceneBvh,
+    reference::{Film, FilmSettings, Pinhole, Walk, World},
+};
+
+/// 1, 2, 4 and so on, and all.
+fn thread_counts() -> Vec<usize> {
+    let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < all).collect();
+    counts.push(all);
+    counts
+}
+
+/// Runs in a pool of its own of so many threads.
+pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok(pool.map_err(|error| CliError::Internal(format!("{threads} threads: {error}")))?.install(work))
+}
+
+pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
+    let scene = &opened.scene;
+    let eye = opened.camera.0.w_axis.truncate();
+    let start = Instant::now();
+    let mut bvh = SceneBvh::new(scene, |_| true);
+    let build_ms = since(start);
+    let start = Instant::now();
+    bvh.widen();
+    let widen_ms = since(start);
+    let top = bvh.seen_from(eye);
+    let world = World::new(scene, eye);
+    // The picture's shape with fewer pixels.
+    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
+    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
+    let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
+    let camera = Pinhole::new(opened.camera.0, opened.camera.1, width, height);
+    let primary = of_picture(width, height, |place| camera.ray(place));
+    let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
+        let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
+        // As the path tracer sends them.
+        Some((light.direction, light.distance * (1.0 - 1e-4)))
+    });
+    let settings = FilmSettings { walk: Walk { bounces: args.bounces, ..Walk::default() }, ..FilmSettings::default() };
+
+    println!(
+        "path tracer, {}, {width}x{height}, {} triangles in {} places; trees built in {build_ms:.0} ms and widened in {widen_ms:.0} ms, {:.1} + {:.1} MiB",
+        args.scene.name(),
+        scene.shown_triangles(),
+        top.instances.len(),
+        mib(bvh.bytes() as u64),
+        mib(bvh.host_bytes() as u64)
+    );
+    println!("         million samples          million rays a second");
+    println!("threads  a second   ratio    primary   shadow  diffuse");
+    let mut rows = Vec::new();
+    let mut alone = None;
+    for threads in thread_counts() {
+        let (samples, rates) = on_threads(threads, || {
+            let samples = samples(&world, &camera, Film::new(width, height, settings), args.seconds);
+            (samples, rays.measure(&bvh, &top, args.seconds))
+        })?;
+        let ratio = samples / *alone.get_or_insert(samples);
+        println!("{threads:>7}  {:>8.3}  {ratio:>6.2}   {}", samples / 1e6, rates.columns());
+        rows.push(json!({
+            "threads": threads, "samples_per_second": samples, "ratio": ratio, "rays_per_second": rates.json(),
+        }));
+    }
+    Ok(json!({
+        "scene": args.scene.name(), "size": [width, height], "bounces": args.bounces,
+        "triangles": scene.shown_triangles(), "instances": top.instances.len(),
+        "build_ms": build_ms, "widen_ms": widen_ms,
+        "device_bytes": bvh.bytes(), "host_bytes": bvh.host_bytes(),
+        "threads": rows,
+    }))
+}
+
+/// Samples a second of whole pictures, after one that is not counted.
+fn samples(world: &World<'_>, camera: &Pinhole, mut film: Film, seconds: f64) -> f64 {
+    let stop = AtomicBool::new(false);
+    film.add(world, camera, 1, &stop);
+    let before = film.total_samples();
+    let start = Instant::now();
+    loop {
+        film.add(world, camera, 1, &stop);
+        let passed = start.elapsed().as_secs_f64();
+        if passed >= seconds {
+            return (film.total_samples() - before) as f64 / passed;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a camera sees first, beside light: the channels of the raster renderer's G-buffer, the cost of rays, and what
+//! denoisers are guided by.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+
+use super::{
+    camera::{Optics, Pinhole},
+    film::FilmSettings,
+    sampler::Sampler,
+    world::World,
+};
+
+/// A channel of what is seen at a pixel's centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// Base colour, linear.
+    BaseColor,
+    /// Metallic, 0 to 1.
+    Metallic,
+    /// Roughness, 0 to 1.
+    Roughness,
+    /// Unit shading normal in world axes.
+    Normal,
+    /// Distance (m) along the line of sight.
+    Depth,
+    /// Occlusion as the material has it.
+    Occlusion,
+    /// Place (m) relative to the camera, in world axes.
+    Position,
+    /// Nodes and triangles that the ray visits in the trees.
+    BvhCost,
+}
+
+/// One channel for all pixels, row by row, through the pinhole at their centres; the last value is 1 where there is a
+/// surface.
+#[must_use]
+pub fn first_hits(world: &World<'_>, camera: &Pinhole, (width, height): (usize, usize), what: First) -> Vec<[f32; 4]> {
+    let at = |index: usize| {
+        let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
+        let (origin, direction) = camera.ray(place);
+        if what == First::BvhCost {
+            let visits = world.cost(origin, direction);
+            return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
+        }
+        let Some(hit) = world.solid(origin, direction) else { return [0.0; 4] };
+        let value = match what {
+            First::BaseColor => hit.point.bsdf.base_color,
+            First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
+            First::Roughness => DVec3::splat(hit.roughness),
+            First::Normal => hit.point.normal,
+            First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
+            First::Occlusion => DVec3::splat(hit.occlusion),
+            First::Position => hit.point.position,
+            First::BvhCost => DVec3::ZERO,
+        };
+        value.as_vec3().extend(1.0).to_array()
+    };
+    (0..width * height).into_par_iter().map(at).collect()
+}
+
+/// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as blurred as the picture.
+/// Where nothing is met the albedo is 1 (the sky is no surface) and the normal 0.
+#[must_use]
+pub fn guides(
+    world: &World<'_>,
+    camera: &impl Optics,
+    (width, height): (usize, usize),
+    settings: &FilmSettings,
+    samples: u32,
+) -> [Vec<[f32; 3]>; 2] {
+    let at = |index: usize| {
+        let (x, y) = (index % width, index / width);
+        let (mut albedo, mut normal) = (DVec3::ZERO, DVec3::ZERO);
+        for index in 0..samples {
+            let mut sampler = Sampler::new(settings.sampler, settings.seed, x as u32, y as u32, index);
+            let place = DVec2::new(x as f64, y as f64) + sampler.next_2d();
+            let (lens, time) = (sampler.next_2d(), sampler.next_1d());
+            let ray = camera.ray(place, lens, time);
+            match world.solid(ray.origin, ray.direction) {
+                Some(hit) => {
+                    albedo += hit.point.bsdf.base_color;
+                    normal += hit.point.normal;
+                }
+                None => albedo += DVec3::ONE,
+            }
+        }
+        let count = f64::from(samples.max(1));
+        [(albedo / count).as_vec3().to_array(), (normal / count).as_vec3().to_array()]
+    };
+    let both: Vec<[[f32; 3]; 2]> = (0..width * height).into_par_iter().map(at).collect();
+    [0, 1].map(|which| both.iter().map(|pair| pair[which]).collect())
+}

@@ -1,0 +1,424 @@
+//! Glass against closed forms, path by path.
+
+use glam::{DMat4, DVec3, Vec2, Vec3};
+
+use super::{
+    Parts, SamplerKind, Strategy, Walk, World,
+    bsdf::{fresnel, refract},
+    sampler::Sampler,
+};
+use crate::{
+    photometry::{
+        Lumen, Nit,
+        environment::{RadianceMap, Rows},
+        lights::{Emitter, LightStrength, Sides},
+    },
+    scene::{
+        AlphaMode, Environment, Material, Primitive, Scene, Volume,
+        build::{SceneBuilder, dielectric, facing, metal},
+        procedural::{shapes, textures},
+    },
+};
+
+/// A scene under a map of two halves: nits from above and from below.
+fn under(above: f64, below: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
+    let mut builder = SceneBuilder::new("glass");
+    fill(&mut builder);
+    let mut scene = builder.build().unwrap();
+    let map = RadianceMap::from_fn(4, 64, Rows::Linear, |d| DVec3::splat(if d.y > 0.0 { above } else { below }));
+    scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
+    scene
+}
+
+fn glass(ior: f32, roughness: f32, absorbed: Option<(Vec3, f32)>) -> Material {
+    let (attenuation_color, attenuation_distance) = absorbed.unwrap_or((Vec3::ONE, f32::INFINITY));
+    let volume = Volume { thickness: 1.0, attenuation_color, attenuation_distance, ..Volume::default() };
+    Material { ior, transmission: 1.0, volume, ..dielectric("glass", Vec3::ONE, roughness) }
+}
+
+fn thin(roughness: f32) -> Material {
+    Material { volume: Volume::default(), double_sided: true, ..glass(1.5, roughness, None) }
+}
+
+fn put(builder: &mut SceneBuilder, part: Primitive, material: Material, at: DVec3) {
+    let material = builder.add_material(material);
+    let mesh = builder.add_mesh("part", part, material);
+    builder.instance("part", mesh, DMat4::from_translation(at));
+}
+
+/// The mean of paths along a ray from the eye, and the deviation of that mean (of green).
+fn seen(world: &World<'_>, direction: DVec3, walk: &Walk, count: u32) -> (Parts, f64) {
+    let (mut parts, mut squares) = (Parts::default(), 0.0);
+    // Other numbers for other directions.
+    let (x, y) = ((direction.x * 1e4) as i64 as u32, (direction.y * 1e4) as i64 as u32);
+    for index in 0..count {
+        let mut sampler = Sampler::new(SamplerKind::Sobol, 5, x, y, index);
+        let path = world.path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
+        assert!(path.total().is_finite());
+        squares += path.total().y * path.total().y;
+        for (sum, part) in [
+            (&mut parts.emission, path.emission),
+            (&mut parts.direct_diffuse, path.direct_diffuse),
+            (&mut parts.direct_specular, path.direct_specular),
+            (&mut parts.direct_transmission, path.direct_transmission),
+            (&mut parts.indirect_diffuse, path.indirect_diffuse),
+            (&mut parts.indirect_specular, path.indirect_specular),
+            (&mut parts.indirect_transmission, path.indirect_transmission),
+        ] {
+            *sum += part / f64::from(count);
+        }
+    }
+    let mean = parts.total().y;
+    (parts, ((squares / f64::from(count) - mean * mean).max(0.0) / f64::from(count)).sqrt())
+}
+
+fn close(got: f64, want: f64, relative: f64, what: &str) {
+    assert!((got - want).abs() <= relative * want.abs() + 1e-9, "{what}: {got}, {want}");
+}
+
+/// Directions from an eye at (0, 0, 4) over a ball of radius 1 at the origin.
+fn over_a_ball() -> impl Iterator<Item = DVec3> {
+    (0..40).map(|i| {
+        let (r, phi) = (f64::from(i) / 40.0 * 0.26, f64::from(i) * 2.4);
+        DVec3::new(r * phi.cos(), r * phi.sin(), -1.0)
+    })
+}
+
+#[test]
+fn clear_glass_in_even_light_is_not_seen() {
+    // Whatever is nested in whatever: radiance over the square of the index is kept along each path.
+    for (name, balls) in [
+        ("ball", vec![(1.0, 1.5)]),
+        ("bubble in glass", vec![(1.0, 1.5), (0.6, 1.0)]),
+        ("glass in water in glass", vec![(1.0, 1.5), (0.8, 1.33), (0.5, 2.4)]),
+    ] {
+        let scene = under(7.0, 7.0, |builder| {
+            for (radius, ior) in &balls {
+                put(builder, shapes::icosphere(*radius, 4), glass(*ior, 0.0, None), DVec3::ZERO);
+            }
+        });
+        let world = World::new(&scene, DVec3::Z * 4.0);
+        for direction in over_a_ball() {
+            let (parts, _) = seen(&world, direction, &Walk { bounces: 512, ..Walk::default() }, 16);
+            close(parts.total().y, 7.0, 1e-3, name);
+        }
+    }
+}
+
+#[test]
+fn light_in_glass_is_the_square_of_the_index_stronger() {
+    let scene = under(7.0, 7.0, |builder| {
+        put(builder, shapes::icosphere(1.0, 4), glass(1.5, 0.0, None), DVec3::ZERO);
+        put(builder, shapes::icosphere(0.5, 4), glass(1.2, 0.0, None), DVec3::ZERO);
+    });
+    for (eye, index) in [(DVec3::new(0.1, 0.2, 0.0), 1.2), (DVec3::new(0.0, 0.6, 0.1), 1.5), (DVec3::Y * 1.2, 1.0)] {
+        let world = World::new(&scene, eye);
+        for direction in over_a_ball() {
+            let (parts, _) = seen(&world, direction, &Walk { bounces: 4096, ..Walk::default() }, 16);
+            close(parts.total().y, 7.0 * index * index, 1e-3, &format!("eye {eye} towards {direction}"));
+        }
+    }
+    // An eye beside the one that the world was made for, on the other side of a border, as on a lens's rim.
+    let world = World::new(&scene, DVec3::Y * 0.99);
+    let mut sampler = Sampler::new(SamplerKind::Sobol, 5, 3, 8, 0);
+    let path = world.path(DVec3::Y * 0.02, DVec3::Y, &Walk::default(), &mut sampler);
+    close(path.total().y, 7.0, 1e-3, "outside beside an eye inside");
+}
+
+#[test]
+fn a_slab_transmits_what_its_reflections_add_up_to() {
+    // Born and Wolf, section 7.6.1, without interference: T = (1 - R)^2 t / (1 - R^2 t^2), R' = R (1 + t T), where t is what one
+    // crossing leaves. Without absorption T = (1 - R) / (1 + R).
+    let thickness = 0.02f32;
+    for absorbed in [None, Some((Vec3::new(0.9, 0.5, 0.1), 0.01))] {
+        for (above, below) in [(0.0, 3.0), (3.0, 0.0)] {
+            let scene = under(above, below, |builder| {
+                put(builder, shapes::cuboid(Vec3::new(40.0, thickness, 40.0)), glass(1.5, 0.0, absorbed), DVec3::ZERO);
+            });
+            let world = World::new(&scene, DVec3::Y);
+            for angle in [0.0f64, 0.6, 1.2] {
+                let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
+                let (parts, _) = seen(&world, direction, &Walk { roulette_after: 64, ..Walk::default() }, 1 << 13);
+                let r = fresnel(angle.cos(), 1.5);
+                let beyond = refract(-direction, DVec3::Y, 1.5).unwrap();
+                let way = f64::from(thickness) / -beyond.y;
+                let t = glass(1.5, 0.0, absorbed).volume.absorption().map(|a| (-a * way).exp());
+                let through = (1.0 - r).powi(2) * t / (DVec3::ONE - r * r * t * t);
+                if absorbed.is_none() {
+                    close(through.x, (1.0 - r) / (1.0 + r), 1e-12, "the closed form itself");
+                }
+                let want = if below > 0.0 { 3.0 * through } else { 3.0 * r * (DVec3::ONE + t * through) };
+                for channel in 0..3 {
+                    close(
+                        parts.total()[channel],
+                        want[channel],
+                        0.01,
+                        &format!("{absorbed:?}, {above} above, {angle} rad"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tint_follows_the_law_of_beer_and_lambert() {
+    // Glass of the index of air: the tint alone.
+    let tint = Vec3::new(0.8, 0.4, 0.1);
+    for (centimetres, power) in [(1.0f32, 1), (2.0, 2)] {
+        let scene = under(0.0, 5.0, |builder| {
+            let size = Vec3::new(1.0, centimetres * 0.01, 1.0);
+            put(builder, shapes::cuboid(size), glass(1.0, 0.0, Some((tint, 0.01))), DVec3::ZERO);
+        });
+        let world = World::new(&scene, DVec3::Y * 0.5);
+        let (parts, _) = seen(&world, DVec3::NEG_Y, &Walk::default(), 4);
+        for channel in 0..3 {
+            let want = 5.0 * f64::from(tint[channel]).powi(power);
+            close(parts.total()[channel], want, 1e-4, &format!("{centimetres} cm, channel {channel}"));
+        }
+    }
+}
+
+#[test]
+fn beyond_the_critical_angle_all_is_reflected() {
+    let scene = under(2.0, 0.0, |builder| {
+        put(builder, shapes::cuboid(Vec3::new(40.0, 1.0, 40.0)), glass(1.5, 0.0, None), DVec3::ZERO);
+    });
+    // Inside, looking up; what comes back down does not count.
+    let world = World::new(&scene, DVec3::ZERO);
+    let critical = (1.0f64 / 1.5).asin();
+    for angle in [0.0, 0.3, 0.6, critical - 0.01, critical + 0.01, 1.0, 1.3] {
+        let direction = DVec3::new(angle.sin(), angle.cos(), 0.0);
+        let (parts, _) = seen(&world, direction, &Walk { bounces: 1, ..Walk::default() }, 1 << 12);
+        let want = 2.0 * 1.5 * 1.5 * (1.0 - fresnel(angle.cos(), 1.0 / 1.5));
+        assert!((angle > critical) == (want == 0.0));
+        close(parts.direct_transmission.y, want, 5e-3, &format!("{angle} rad"));
+        close(parts.total().y, want, 5e-3, "it is all transmitted");
+    }
+}
+
+#[test]
+fn thin_walls_bend_nothing_and_tint_once() {
+    let color = Vec3::new(0.9, 0.5, 0.2);
+    let scene = under(0.0, 2.0, |builder| {
+        let pane = Material { base_color: color.extend(1.0), ..thin(0.0) };
+        put(builder, shapes::plane(Vec2::splat(4.0), 1, 1), pane, DVec3::ZERO);
+    });
+    let world = World::new(&scene, DVec3::Y);
+    for angle in [0.0f64, 0.5, 1.0] {
+        // Seen through the pane, no surface has been met: not even one is allowed.
+        for bounces in [0, 8] {
+            let direction = DVec3::new(angle.sin(), -angle.cos(), 0.0);
+            let (parts, _) = seen(&world, direction, &Walk { bounces, ..Walk::default() }, 1 << 13);
+            for channel in 0..3 {
+                let want = 2.0 * f64::from(color[channel]) * (1.0 - fresnel(angle.cos(), 1.5));
+                close(parts.emission[channel], want, 5e-3, &format!("{angle} rad, channel {channel}"));
+            }
+        }
+    }
+}
+
+/// A patch that is seen from above beside what stands over it.
+fn over_a_patch(fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
+    let mut builder = SceneBuilder::new("agree");
+    put(
+        &mut builder,
+        shapes::plane(Vec2::splat(4.0), 1, 1),
+        dielectric("m", Vec3::new(0.7, 0.5, 0.3), 0.6),
+        DVec3::ZERO,
+    );
+    fill(&mut builder);
+    builder.build().unwrap()
+}
+
+fn square(builder: &mut SceneBuilder, height: f64) {
+    let pose = facing(DVec3::new(0.1, height, 0.0), DVec3::ZERO);
+    let emitter = Emitter::Rectangle { width: 0.5, height: 0.4, sides: Sides::One };
+    builder.light("lamp", emitter, LightStrength::Nits(Nit(1000.0)), Vec3::ONE, pose);
+}
+
+#[test]
+fn strategies_agree_through_glass() {
+    let texture = |builder: &mut SceneBuilder| {
+        let picture = textures::picture(4, 4, |u, v| [u, v, 0.4, if u > 0.5 { 1.0 } else { 0.25 }]);
+        SceneBuilder::texture_ref(builder.add_texture("t", picture, crate::scene::Sampler::default()))
+    };
+    let pane = || shapes::plane(Vec2::splat(1.2), 1, 1);
+    let scenes: Vec<(&str, Scene)> = vec![
+        (
+            "a thin smooth pane in front of a lamp",
+            over_a_patch(|b| {
+                put(
+                    b,
+                    pane(),
+                    Material { base_color: Vec3::new(0.9, 0.6, 0.3).extend(1.0), ..thin(0.0) },
+                    DVec3::Y * 0.5,
+                );
+                square(b, 1.0);
+            }),
+        ),
+        (
+            "a thin rough pane in front of a lamp",
+            over_a_patch(|b| {
+                put(b, pane(), thin(0.5), DVec3::Y * 0.5);
+                square(b, 1.0);
+            }),
+        ),
+        (
+            "a blended layer in front of a lamp",
+            over_a_patch(|b| {
+                let half = Material {
+                    base_color: Vec3::splat(0.5).extend(0.5),
+                    alpha: AlphaMode::Blend,
+                    double_sided: true,
+                    ..metal("half", Vec3::ONE, 0.5)
+                };
+                put(b, pane(), half, DVec3::Y * 0.5);
+                square(b, 1.0);
+            }),
+        ),
+        (
+            "a lamp that nothing shadows",
+            over_a_patch(|b| {
+                put(b, pane(), dielectric("wall", Vec3::ONE, 1.0), DVec3::Y * 0.5);
+                square(b, 1.0);
+            }),
+        ),
+        (
+            "a glowing sheet with texture and holes",
+            over_a_patch(|b| {
+                let reference = texture(b);
+                let sheet = Material {
+                    emission: Vec3::splat(900.0),
+                    emissive_texture: Some(reference),
+                    base_color_texture: Some(reference),
+                    alpha: AlphaMode::Blend,
+                    double_sided: true,
+                    ..dielectric("sheet", Vec3::ONE, 1.0)
+                };
+                put(b, pane(), sheet, DVec3::Y * 0.7);
+            }),
+        ),
+        (
+            "a lamp under water",
+            over_a_patch(|b| {
+                let water = glass(1.33, 0.0, Some((Vec3::new(0.3, 0.6, 0.9), 0.5)));
+                put(b, shapes::cuboid(Vec3::new(3.9, 4.0, 3.9)), water, DVec3::Y * 1.9);
+                square(b, 1.0);
+            }),
+        ),
+    ];
+    for (name, mut scene) in scenes {
+        let alone = name == "a lamp that nothing shadows";
+        scene.lights.iter_mut().for_each(|light| light.shadow = !alone);
+        // In every scene the eye sees the patch below what stands over it.
+        let eye = DVec3::new(0.0, 0.3, 0.3);
+        let world = World::new(&scene, eye);
+        let run = |strategy, count| {
+            let walk = Walk { bounces: 3, strategy, ..Walk::default() };
+            let (parts, deviation) = seen(&world, DVec3::new(0.0, -0.3, -0.3), &walk, count);
+            (parts.total().y, deviation)
+        };
+        let ((both, s0), (lights, s1), (brdf, s2)) =
+            (run(Strategy::Both, 1 << 13), run(Strategy::Lights, 1 << 13), run(Strategy::Brdf, 1 << 15));
+        assert!(
+            (both - lights).abs() < 3.0 * s0.hypot(s1) + 1e-6 * both,
+            "{name}: both {both} lights {lights} {s0} {s1}"
+        );
+        if !alone {
+            assert!(
+                (both - brdf).abs() < 3.0 * s0.hypot(s2) + 1e-6 * both,
+                "{name}: both {both} brdf {brdf} {s0} {s2}"
+            );
+            assert!(s0.hypot(s1).hypot(s2) < 0.06 * both, "{name}: {s0} {s1} {s2} of {both}");
+        }
+    }
+}
+
+#[test]
+fn strategies_agree_on_rough_glass() {
+    for roughness in [0.3f32, 0.7] {
+        for ball in [true, false] {
+            let mut builder = SceneBuilder::new("rough");
+            let part = if ball { shapes::icosphere(0.5, 4) } else { shapes::plane(Vec2::splat(2.0), 1, 1) };
+            let material = if ball { glass(1.5, roughness, None) } else { thin(roughness) };
+            put(&mut builder, part, material, DVec3::ZERO);
+            // Behind it and before it.
+            for y in [-1.5, 1.5] {
+                let pose = facing(DVec3::new(0.4, y, 0.0), DVec3::ZERO);
+                let sphere = Emitter::Sphere { radius: 0.4 };
+                builder.light("lamp", sphere, LightStrength::Lumens(Lumen(500.0)), Vec3::ONE, pose);
+            }
+            let scene = builder.build().unwrap();
+            let world = World::new(&scene, DVec3::new(-0.4, 1.5, 0.0));
+            let run = |strategy, count| {
+                let walk = Walk { bounces: 6, strategy, ..Walk::default() };
+                let (parts, deviation) = seen(&world, DVec3::new(0.4, -1.5, 0.1), &walk, count);
+                assert!(parts.direct_diffuse == DVec3::ZERO && parts.indirect_diffuse == DVec3::ZERO);
+                assert!(parts.direct_specular.y > 0.0 && ball != (parts.direct_transmission.y > 0.0));
+                (parts.total().y, deviation)
+            };
+            let ((both, s0), (lights, s1), (brdf, s2)) =
+                (run(Strategy::Both, 1 << 13), run(Strategy::Lights, 1 << 14), run(Strategy::Brdf, 1 << 14));
+            assert!((both - lights).abs() < 3.0 * s0.hypot(s1), "{roughness} {ball}: {both} lights {lights} {s0} {s1}");
+            assert!((both - brdf).abs() < 3.0 * s0.hypot(s2), "{roughness} {ball}: {both} brdf {brdf} {s0} {s2}");
+        }
+    }
+}
+
+#[test]
+fn unseen_lamps_light_and_are_not_seen() {
+    for visible in [true, false] {
+        let mut scene = over_a_patch(|builder| square(builder, 1.0));
+        scene.lights.iter_mut().for_each(|light| light.visible = visible);
+        let world = World::new(&scene, DVec3::new(0.1, 0.5, 0.0));
+        let (up, _) = seen(&world, DVec3::Y, &Walk::default(), 4);
+        close(up.total().y, if visible { 1000.0 } else { 0.0 }, 1e-9, "the lamp itself");
+        let (down, _) = seen(&world, DVec3::NEG_Y, &Walk::default(), 64);
+        assert!(down.direct_diffuse.y > 1.0);
+    }
+}
+
+/// An index of 1 leaves Lambert's law, for which there are closed forms.
+fn lambert(reflectance: f32, emission: f32) -> Material {
+    Material {
+        ior: 1.0,
+        emission: Vec3::splat(emission),
+        double_sided: true,
+        ..dielectric("lambert", Vec3::splat(reflectance), 1.0)
+    }
+}
+
+#[test]
+fn a_sphere_in_a_sphere_glows_evenly() {
+    // Each surface emits what it does not reflect: radiance 1 in all directions solves the equation of light.
+    let mut builder = SceneBuilder::new("spheres");
+    put(&mut builder, shapes::icosphere(2.0, 4), lambert(0.6, 0.4), DVec3::ZERO);
+    put(&mut builder, shapes::icosphere(0.7, 4), lambert(0.3, 0.7), DVec3::new(0.3, 0.2, 0.0));
+    put(&mut builder, shapes::icosphere(0.3, 4), glass(1.5, 0.0, None), DVec3::new(-0.6, 0.9, 0.0));
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::new(0.0, 0.0, 1.7));
+    let (mut sum, mut all) = (0.0, 0.0);
+    for i in 0..64 {
+        let (y, phi) = (f64::from(i) / 32.0 - 1.0, f64::from(i) * 2.4);
+        let direction = DVec3::new(phi.cos(), y * 2.0, phi.sin());
+        sum += seen(&world, direction, &Walk::default(), 256).0.total().y;
+        all += 1.0;
+    }
+    close(sum / all, 1.0, 5e-3, "mean radiance");
+}
+
+#[test]
+fn a_lamp_in_a_matte_sphere_is_reflected_for_ever() {
+    // E = flux / (4 pi R^2) / (1 - reflectance): 2 lx for 4 pi lm, 1 m and 0.5.
+    let mut builder = SceneBuilder::new("sphere");
+    put(&mut builder, shapes::icosphere(1.0, 5), lambert(0.5, 0.0), DVec3::ZERO);
+    builder.point_light_lumens("lamp", Lumen(4.0 * std::f64::consts::PI), Vec3::ONE, DVec3::ZERO);
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::new(0.0, 0.1, 0.3));
+    for (bounces, lux) in [(1, 1.0), (2, 1.5), (64, 2.0)] {
+        let walk = Walk { bounces, ..Walk::default() };
+        let mean = over_a_ball().map(|d| seen(&world, d, &walk, 256).0.total().y).sum::<f64>() / 40.0;
+        close(mean * std::f64::consts::PI / 0.5, lux, 5e-3, &format!("{bounces} bounces"));
+    }
+}

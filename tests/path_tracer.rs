@@ -1,0 +1,200 @@
+//! `render --renderer path` as its users meet it: interrupted, killed and gone on with; its outputs beside the raster
+//! renderer's.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use common::{Run, exr_channel, no_gpu, sunny16};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    photometry::{Lumen, Lux},
+    scene::{
+        build::{SceneBuilder, dielectric, metal},
+        procedural::shapes,
+        write_glb::write_glb,
+    },
+};
+use tempfile::TempDir;
+
+/// A directory with `small.glb`: a lit plane with a ball, a camera, a lamp and a sun.
+fn workplace() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut builder = SceneBuilder::new("small");
+    let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.4, 0.3), 0.7));
+    let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.7, 0.3), 0.4));
+    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), gold);
+    builder.instance("plane", plane, DMat4::IDENTITY);
+    builder.instance("ball", ball, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.point_light_lumens("bulb", Lumen(800.0), Vec3::ONE, DVec3::new(1.0, 2.0, 1.0));
+    builder.sun("sun", Lux(400.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+    builder.camera("main", DVec3::new(0.5, 1.5, 3.0), DVec3::Y * 0.3, 0.7, Some(1.5));
+    fs::write(dir.path().join("small.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    dir
+}
+
+const PATH: [&str; 7] = ["render", "small.glb", "--renderer", "path", "--size", "32x24", "-q"];
+
+fn path(dir: &Path, more: &[&str]) -> Run {
+    let args: Vec<&str> = PATH.iter().chain(more).copied().collect();
+    sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
+}
+
+#[track_caller]
+fn refused(run: &Run, code: i32, parts: &[&str]) {
+    assert_eq!(run.code, code, "{run:?}");
+    assert_eq!(run.err.trim_end().lines().count(), 1, "{run:?}");
+    assert!(parts.iter().all(|part| run.err.contains(part)), "{run:?}");
+}
+
+/// A picture that never ends, once its unfinished state lies on disk.
+fn begun(dir: &Path) -> Child {
+    let child = Command::new(env!("CARGO_BIN_EXE_sunny16"))
+        .args(PATH)
+        .args(["-o", "a.exr", "--spp", "10000000", "--save-every", "0"])
+        .current_dir(dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    while !dir.join("a.exr.resume").exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing is saved");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+#[test]
+fn interrupted_and_killed_pictures_come_out_as_though_they_had_not_been() {
+    let dir = workplace();
+    let dir = dir.path();
+    assert_eq!(path(dir, &["-o", "whole.exr", "--spp", "512"]).code, 0);
+    assert!(!dir.join("whole.exr.resume").exists(), "a finished picture leaves nothing");
+    let whole = fs::read(dir.join("whole.exr")).unwrap();
+
+    let child = begun(dir);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.lines().count() == 1 && err.contains("--resume") && err.contains("a.exr"), "{err}");
+    assert!(exr_channel(&dir.join("a.exr"), "G").iter().any(|v| *v > 0.0), "no picture of what there was");
+    // On to fewer samples than the whole, then on again.
+    let resume = |spp| path(dir, &["-o", "a.exr", "--resume", "--spp", spp]);
+    for spp in ["300", "512"] {
+        let run = resume(spp);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    }
+    assert!(fs::read(dir.join("a.exr")).unwrap() == whole, "an interrupted picture differs");
+    fs::remove_file(dir.join("a.exr.resume")).unwrap();
+
+    let mut child = begun(dir);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(resume("512").code, 0);
+    assert!(fs::read(dir.join("a.exr")).unwrap() == whole, "a killed picture differs");
+}
+
+#[test]
+fn unfinished_pictures_of_something_else_are_refused_and_kept() {
+    let dir = workplace();
+    let dir = dir.path();
+    let file = dir.join("a.exr.resume");
+    let base = ["-o", "a.exr", "--spp", "4", "--resume"];
+    let with = |more: &[&str]| path(dir, &[&base[..], more].concat());
+    assert_eq!(with(&[]).code, 0);
+    let kept = fs::read(&file).unwrap();
+    let picture = fs::read(dir.join("a.exr")).unwrap();
+    let other = "another scene, camera, setting";
+    for (more, part) in [
+        (&["--size", "24x32"][..], "32x24"),
+        (&["--seed", "7"], other),
+        (&["--bounces", "1"], other),
+        (&["--target-error", "1%"], other),
+        (&["--set", "lights.bulb.color=1 0 0"], other),
+        (&["--set", "camera.lens.focus=1"], other),
+    ] {
+        refused(&with(more), 4, &["a.exr.resume", part, "--resume"]);
+    }
+    // How it is shown is no matter of its samples.
+    assert_eq!(with(&["--set", "camera.exposure.ev100=3"]).code, 0);
+    assert!(fs::read(&file).unwrap() == kept && fs::read(dir.join("a.exr")).unwrap() == picture);
+    for (at, bytes) in [(5, 1), (kept.len() / 2, 1), (kept.len() - 3, 1), (0, 0)] {
+        let mut broken = kept.clone();
+        broken[at] ^= 0x40;
+        broken.truncate(if bytes == 0 { 20 } else { broken.len() });
+        fs::write(&file, &broken).unwrap();
+        refused(&with(&[]), 4, &["a.exr.resume", "leave out --resume"]);
+        assert!(fs::read(&file).unwrap() == broken, "the file was touched");
+    }
+    // Without --resume the picture begins anew.
+    let run = path(dir, &["-o", "a.exr", "--spp", "4"]);
+    assert!(run.code == 0 && run.err.contains("a.exr.resume"), "{run:?}");
+    assert!(!file.exists() && fs::read(dir.join("a.exr")).unwrap() == picture);
+}
+
+#[test]
+fn target_errors_are_percents_and_spend_samples_where_they_are_needed() {
+    let dir = workplace();
+    let dir = dir.path();
+    for text in ["5%", "5"] {
+        let run = path(dir, &["-o", "t.exr", "--target-error", text, "--spp", "4096", "--aov", "samples"]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+        let samples = exr_channel(&dir.join("t.exr"), "samples.V");
+        let most = samples.iter().fold(0.0, |a: f32, b| a.max(*b));
+        assert!(most < 4096.0 && samples.iter().all(|count| *count >= 64.0), "{most}");
+    }
+    for text in ["0", "-1", "nan", "inf", "%", "one"] {
+        let run = path(dir, &["-o", "u.exr", "--target-error", text]);
+        assert!(run.code == 2 && run.err.contains("1%"), "{run:?}");
+    }
+    if !cfg!(feature = "oidn") {
+        refused(&path(dir, &["-o", "u.exr", "--denoise"]), 2, &["--features oidn"]);
+    }
+    refused(&path(dir, &["-o", "u.exr", "--size", "100000x100000"]), 2, &["--size"]);
+    assert!(!dir.join("u.exr").exists());
+}
+
+#[test]
+fn outputs_have_the_raster_renderers_names_and_values() {
+    let dir = workplace();
+    let dir = dir.path();
+    assert_eq!(path(dir, &["-o", "p.exr", "--spp", "1", "--aov", "all"]).code, 0);
+    assert_eq!(path(dir, &["-o", "p.png", "--spp", "1", "--aov", "depth,bvh_cost,indirect_diffuse"]).code, 0);
+    assert!(["depth", "bvh_cost", "indirect_diffuse"].iter().all(|name| dir.join(format!("p.{name}.png")).exists()));
+    assert!(exr_channel(&dir.join("p.exr"), "bvh_cost.V").iter().all(|cost| *cost >= 1.0));
+    if no_gpu("the raster renderer's outputs") {
+        return;
+    }
+    let raster = ["render", "small.glb", "--size", "32x24", "-q", "-o", "r.exr", "--aov", "all"];
+    assert_eq!(sunny16(dir, &raster, &[]).code, 0);
+    let depth = exr_channel(&dir.join("r.exr"), "depth.Z");
+    for (channel, step) in [
+        ("base_color.R", 1.0 / 255.0),
+        ("base_color.B", 1.0 / 255.0),
+        ("metallic.V", 1.0 / 255.0),
+        ("roughness.V", 1.0 / 255.0),
+        ("normal.X", 2e-3),
+        ("normal.Y", 2e-3),
+        ("normal.Z", 2e-3),
+        ("depth.Z", 1e-3),
+        ("occlusion.V", 1.0 / 127.0),
+        ("position.X", 1e-3),
+        ("position.Y", 1e-3),
+        ("position.Z", 1e-3),
+    ] {
+        let [ours, theirs] = ["p.exr", "r.exr"].map(|file| exr_channel(&dir.join(file), channel));
+        let off = ours.iter().zip(&theirs).zip(&depth).filter(|((a, b), z)| (**a - **b).abs() > step * z.max(1.0));
+        // A pixel whose centre an edge passes by a hair may see either side.
+        let count = off.count();
+        assert!(count <= 4 && theirs.iter().any(|v| *v != 0.0), "{channel}: {count} pixels differ");
+    }
+}
