@@ -122,7 +122,7 @@ fn unfinished_pictures_of_something_else_are_refused_and_kept() {
         (&["--seed", "7"], other),
         (&["--bounces", "1"], other),
         (&["--target-error", "1%"], other),
-        (&["--set", "lights.bulb.color=1 0 0"], other),
+        (&["--set", "lights.bulb.lumens=500"], other),
         (&["--set", "camera.lens.focus=1"], other),
     ] {
         refused(&with(more), 4, &["a.exr.resume", part, "--resume"]);
