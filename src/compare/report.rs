@@ -16,10 +16,14 @@ use serde_json::json;
 
 use super::{
     false_color::{MAGMA, SIGNED},
+    metrics::Pair,
     picture::{Encoding, Picture},
-    summary::metered,
+    summary::{self, Settings, metered},
 };
-use crate::photometry::color;
+use crate::{
+    camera::Exposure,
+    photometry::{Ev100, color},
+};
 
 /// A report: a title, a line below it, and sections.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +107,21 @@ pub struct PictureSet {
     pub ev100: Option<f64>,
     /// The unit of a scene's numbers, such as `nits`.
     pub unit: String,
+}
+
+impl PictureSet {
+    /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as shown at first (by
+    /// `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there are no such pictures, or they differ in
+    /// size or kind.
+    pub fn add_flip(&mut self, test: usize, reference: usize) {
+        let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else { return };
+        let Ok(pair) = Pair::new(&a.picture, &b.picture) else { return };
+        let exposure = self.ev100.and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok());
+        let settings = Settings { exposure: exposure.unwrap_or_else(|| metered(&b.picture)), ..Settings::default() };
+        let (flip, hdr) = summary::flips(&pair, &settings);
+        self.maps.push(ErrorMap { name: "FLIP".into(), test, reference, values: flip });
+        self.maps.extend(hdr.map(|(values, _)| ErrorMap { name: "HDR-FLIP".into(), test, reference, values }));
+    }
 }
 
 /// A picture with a name.
