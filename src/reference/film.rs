@@ -238,7 +238,7 @@ impl Film {
     #[must_use]
     pub fn relative_error(&self) -> f64 {
         let pixels = (self.width * self.height).max(1) as f64;
-        let squares = if self.samples() < 4 {
+        let squares: f64 = if self.samples() < 4 {
             let of = |tile: &Tile| tile.sums.iter().map(|sum| sum.variance(tile.count)).sum::<f64>();
             self.tiles.iter().map(of).sum()
         } else {
