@@ -74,7 +74,7 @@ impl Patience for After {
     }
 }
 
-const NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 #[test]
 fn stops_files_and_threads_change_nothing() {
