@@ -31,9 +31,12 @@ impl Default for Settings {
     }
 }
 
+/// An HDR-FLIP map, and the exposures it was taken at.
+pub type HdrFlip = (Vec<f32>, Option<flip::Exposures>);
+
 /// LDR-FLIP of a pair as it is shown, and of scenes HDR-FLIP with its exposures.
 #[must_use]
-pub fn flips(pair: &Pair<'_>, settings: &Settings) -> (Vec<f32>, Option<(Vec<f32>, Option<flip::Exposures>)>) {
+pub fn flips(pair: &Pair<'_>, settings: &Settings) -> (Vec<f32>, Option<HdrFlip>) {
     let (test, reference) = (pair.test(), pair.reference());
     let (width, density) = (test.width(), settings.pixels_per_degree);
     if test.encoding() == Encoding::Display {
