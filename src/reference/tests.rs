@@ -214,3 +214,35 @@ fn stopping_keeps_the_picture_and_batches_do_not_change_it() {
     twice.add(&world, &camera, 7, &never);
     assert_eq!(once.mean(Parts::total), twice.mean(Parts::total));
 }
+
+#[test]
+fn paths_stay_inside_of_a_hollow_ball() {
+    // Seen from within at an angle: places found by rays that start on the wall itself are on its inner side.
+    let mut part = shapes::icosphere(2.0, 4);
+    part.indices.chunks_exact_mut(3).for_each(|triangle| triangle.swap(1, 2));
+    part.normals.iter_mut().for_each(|normal| *normal = -*normal);
+    let mut builder = SceneBuilder::new("hollow");
+    let material = builder.add_material(matte(0.5));
+    let mesh = builder.add_mesh("wall", part, material);
+    builder.instance("wall", mesh, DMat4::IDENTITY);
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::new(1.5, 0.0, 0.0));
+    let mut outside = 0;
+    for index in 0..5000 {
+        let mut sampler = sampler::Sampler::new(SamplerKind::Independent, 1, 0, 0, index);
+        let (mut origin, mut away, mut normal) = (DVec3::ZERO, DVec3::ZERO, DVec3::NEG_Z);
+        for _ in 0..6 {
+            let (x, y) = normal.any_orthonormal_pair();
+            let local = bsdf::cosine_hemisphere(sampler.next_2d());
+            let direction = x * local.x + y * local.y + normal * local.z;
+            let Some(hit) = world.closest(origin, direction, away) else {
+                outside += 1;
+                break;
+            };
+            outside += i32::from(!hit.front);
+            (origin, away, normal) = (hit.position, hit.geometric, hit.geometric);
+        }
+    }
+    // 0.6 % of them were before places were put onto their triangles.
+    assert!(outside <= 3, "{outside} of 30,000 rays passed through the wall");
+}

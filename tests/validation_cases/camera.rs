@@ -60,7 +60,7 @@ pub fn cases() -> Vec<Case> {
         look,
         bounces: 0,
         spp: 4096,
-        references: vec![Reference::mitsuba(4096)],
+        references: vec![Reference::mitsuba(4096, "independent")],
         ..Case::default()
     };
     for (name, z, at) in places {

@@ -18,8 +18,10 @@ pub struct Reference {
 }
 
 impl Reference {
-    pub fn mitsuba(samples: u32) -> Self {
-        let made = format!("Mitsuba 3.9.1, {samples} samples, glTF's BRDF (scripts/mitsuba_case.py)");
+    /// The script reads samples and their kind from here: independent ones, or multi-jittered where highlights are few
+    /// pixels wide.
+    pub fn mitsuba(samples: u32, kind: &str) -> Self {
+        let made = format!("Mitsuba 3.9.1, {samples} {kind} samples, glTF's BRDF (scripts/mitsuba_case.py)");
         Self { name: "mitsuba", made }
     }
 

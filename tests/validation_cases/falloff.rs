@@ -164,7 +164,11 @@ fn one(kind: Kind) -> Case {
         bounces: 1,
         spp: 1024,
         raster: true,
-        references: vec![Reference::mitsuba(if kind.name == "tube" { 32_768 } else { 1024 })],
+        references: vec![if kind.name == "tube" {
+            Reference::mitsuba(32_768, "multi-jittered")
+        } else {
+            Reference::mitsuba(1024, "independent")
+        }],
         more: if kind.name == "ies" { vec![("wings.ies".into(), ies())] } else { Vec::new() },
         ..Case::default()
     };

@@ -82,6 +82,15 @@ pub fn cases() -> Vec<Case> {
         ("sky", "a sky with a broad glow", format!("{off}file = \"sky.hdr\"\n")),
     ] {
         for full in [false, true] {
+            let mitsuba = match (light, full) {
+                ("sky", true) => Reference::mitsuba(4096, "independent"),
+                ("sky", false) | (_, true) => Reference::mitsuba(1024, "independent"),
+                _ => Reference::mitsuba(8192, "multi-jittered"),
+            };
+            let mut references = vec![mitsuba];
+            if light != "sky" && !full {
+                references.push(Reference::cycles(128, "Principled with GGX"));
+            }
             let mut case = Case {
                 name: format!("grid_{light}{}", if full { "_full" } else { "" }),
                 title: format!("Roughness by metallic under {what}, {}", if full { "all light" } else { "direct light" }),
@@ -95,7 +104,7 @@ pub fn cases() -> Vec<Case> {
                 bounces: if full { 32 } else { 1 },
                 spp: 512,
                 raster: light != "sky" && !full,
-                references: vec![Reference::mitsuba(if full { 4096 } else { 8192 }), Reference::cycles(512, "Principled with GGX")],
+                references,
                 ..Case::default()
             };
             let mut bounded = Vec::new();

@@ -10,6 +10,7 @@ mod closed_forms;
 mod cornell;
 mod falloff;
 mod furnace;
+mod glass;
 mod grid;
 mod pairs;
 mod room;
@@ -27,6 +28,7 @@ fn all() -> Vec<Case> {
         pairs::cases(),
         camera::cases(),
         room::cases(),
+        glass::cases(),
     ]
     .into_iter()
     .flatten()

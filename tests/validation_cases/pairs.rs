@@ -57,7 +57,7 @@ fn pairs() -> Case {
         bounces: 1,
         spp: 64,
         raster: true,
-        references: vec![Reference::mitsuba(64)],
+        references: vec![Reference::mitsuba(64, "independent")],
         ..Case::default()
     };
     let eye = dvec3(0.0, -1.0, 1.0).normalize();

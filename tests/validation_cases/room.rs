@@ -79,7 +79,7 @@ pub fn cases() -> Vec<Case> {
         look: "[camera.lens]\nf_stop = 4.0\n\n[camera.body]\nshutter = \"1/60\"\niso = 400.0\n".into(),
         bounces: 64,
         spp: 1024,
-        references: vec![Reference::mitsuba(2048), Reference::cycles(1024, "Principled with GGX")],
+        references: vec![Reference::mitsuba(2048, "independent")],
         ..Case::default()
     };
     let camera = |p: DVec3| {

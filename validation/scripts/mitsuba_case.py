@@ -8,8 +8,9 @@ case names.
 
 Settings and why:
 - the `path` integrator as deep as the case's bounces (one bounce: depth 2), Russian roulette from depth 8 on, box filter of one
-  pixel, multi-jittered samples in chunks of up to 1024 a pixel with a seed each: a highlight of a smooth ball is few pixels wide,
-  and its mean is as noisy as where in the pixels the samples happen to lie;
+  pixel, samples of the kind and number that the case's `made` tells: independent in chunks of 128 a pixel with a seed each, or
+  multi-jittered in chunks of up to 1024: a highlight of a smooth ball is few pixels wide, and its mean is as noisy as where in
+  the pixels the samples happen to lie;
 - glTF's BRDF from its appendix B as a BSDF in Python: `principled` is 4 to 9 % off on dielectrics;
 - the very triangles of the case, with interpolated normals, so that no renderer has rounder balls than another;
 - lamps: point = cd, directional = lux, area = nit. A spot is a hard cone with the falloff that the file means as a projected
@@ -34,7 +35,8 @@ import case_scene
 mi.set_variant("llvm_ad_rgb")
 from mitsuba import ScalarTransform4f as T
 
-CHUNK = 1024
+CHUNK = {"independent": 128, "multi-jittered": 1024}
+SAMPLER = {"independent": "independent", "multi-jittered": "multijitter"}
 
 
 class Gltf(mi.BSDF):
@@ -272,7 +274,7 @@ def shape(part, folder):
     return folder.ply(mesh(part), **more)
 
 
-def camera(case, samples):
+def camera(case, kind, samples):
     pose = case.camera.pose
     # Ours looks along -z with x to the right, Mitsuba's along +z with x to the left.
     to_world = T(pose @ np.diag([-1.0, 1.0, -1.0, 1.0]))
@@ -284,7 +286,7 @@ def camera(case, samples):
         "pixel_format": "rgb",
         "component_format": "float32",
     }
-    common = {"film": film, "sampler": {"type": "multijitter", "sample_count": samples}, "near_clip": 0.001, "far_clip": 1000.0}
+    common = {"film": film, "sampler": {"type": SAMPLER[kind], "sample_count": samples}, "near_clip": 0.001, "far_clip": 1000.0}
     if case.camera.half_height is not None:
         half_width = case.camera.half_height * case.width / case.height
         return {"type": "orthographic", "to_world": to_world @ T().scale([half_width, half_width, 1]), **common}
@@ -295,10 +297,10 @@ def camera(case, samples):
     return {"type": "perspective", **common}
 
 
-def scene(case, folder, samples):
+def scene(case, folder, kind, samples):
     media = any(np.isfinite(part.material.attenuation_distance) for part in case.meshes)
     walk = {"type": "volpath" if media else "path", "max_depth": case.bounces + 1, "rr_depth": 8}
-    out = {"type": "scene", "integrator": walk, "sensor": camera(case, samples)}
+    out = {"type": "scene", "integrator": walk, "sensor": camera(case, kind, samples)}
     for index, part in enumerate(case.meshes):
         out[f"mesh{index}"] = shape(part, folder)
     for index, lamp in enumerate(case.lamps):
@@ -322,10 +324,11 @@ def main():
         case = case_scene.load(name)
         about = case_scene.tomllib.loads((case.folder / "case.toml").read_text())
         made = [r["made"] for r in about["reference"] if r["name"] == "mitsuba"]
-        samples = arguments.spp or int(made[0].split(" samples")[0].split()[-1])
+        number, kind = made[0].split(" samples")[0].split()[-2:]
+        samples = arguments.spp or int(number)
         folder = Folder()
-        chunk_size = min(CHUNK, samples)
-        loaded = scene(case, folder, chunk_size)
+        chunk_size = min(CHUNK[kind], samples)
+        loaded = scene(case, folder, kind, chunk_size)
         start, total = time.time(), 0.0
         chunks = samples // chunk_size
         for chunk in range(chunks):
