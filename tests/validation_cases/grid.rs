@@ -73,18 +73,19 @@ fn name(row: usize, column: usize) -> String {
 }
 
 pub fn cases() -> Vec<Case> {
-    let lamp = "[lights.Sun]\nenabled = false\n\n[lights.Lamp]\nshape = \"sphere\"\nradius = 0.25\nlumens = 4000.0\n";
+    let lamp = "[lights.Sun]\nenabled = false\n\n[lights.Lamp]\nshape = \"sphere\"\nradius = 0.6\nlumens = 4000.0\n";
     let off = "[lights.Sun]\nenabled = false\n\n[lights.Lamp]\nenabled = false\n\n[environment]\nscale = 1.0\n";
     let mut out = Vec::new();
     for (light, what, look) in [
         ("sun", "parallel light of 10,000 lx", "[lights.Lamp]\nenabled = false\n".to_owned()),
-        ("lamp", "a sphere of 4000 lm, radius 0.25 m", lamp.to_owned()),
+        ("lamp", "a sphere of 4000 lm, radius 0.6 m", lamp.to_owned()),
         ("sky", "a sky with a broad glow", format!("{off}file = \"sky.hdr\"\n")),
     ] {
         for full in [false, true] {
             let mitsuba = match (light, full) {
                 ("sky", true) => Reference::mitsuba(4096, "independent"),
                 ("sky", false) | (_, true) => Reference::mitsuba(1024, "independent"),
+                ("lamp", false) => Reference::mitsuba(2048, "multi-jittered"),
                 _ => Reference::mitsuba(8192, "multi-jittered"),
             };
             let mut references = vec![mitsuba];
