@@ -49,7 +49,7 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
         // As the path tracer sends them.
-        Some((light.direction, light.distance * (1.0 - 1e-4)))
+        Some((light.direction, light.end(from)))
     });
     let settings = FilmSettings { walk: Walk { bounces: args.bounces, ..Walk::default() }, ..FilmSettings::default() };
 

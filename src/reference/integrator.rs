@@ -28,7 +28,8 @@ pub enum Strategy {
 /// How paths are walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
-    /// Surfaces that a path may meet: 0 shows what glows, 1 adds direct light, more indirect.
+    /// Surfaces that a path may meet: 0 shows what glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and
+    /// only that is unbiased.
     pub bounces: u32,
     /// How light is found.
     pub strategy: Strategy,
@@ -38,7 +39,7 @@ pub struct Walk {
 
 impl Default for Walk {
     fn default() -> Self {
-        Self { bounces: 64, strategy: Strategy::Both, roulette_after: 4 }
+        Self { bounces: u32::MAX, strategy: Strategy::Both, roulette_after: 4 }
     }
 }
 
@@ -118,6 +119,11 @@ impl First {
     }
 }
 
+/// Layers that a path may go straight through, in all; more let nothing through that counts.
+const MOST_LAYERS: u32 = 4096;
+/// Greatest chance that a path goes on when it may end: in a closed white room it must end some time.
+const MOST_SURVIVAL: f64 = 0.98;
+
 /// A path up to where it is.
 struct State {
     origin: DVec3,
@@ -164,7 +170,8 @@ impl World<'_> {
             back: 0.0,
         };
         // What lets light straight through does not count as a surface, but must end some time.
-        for _ in 0..walk.bounces.saturating_add(256) {
+        let mut layers = 0;
+        while layers < MOST_LAYERS {
             let hit = self.closest(path.origin, path.direction, path.away);
             self.add_met_light(&path, hit.as_ref(), walk, &mut parts);
             let Some(mut hit) = hit else { break };
@@ -178,6 +185,7 @@ impl World<'_> {
                     path.throughput *= straight / straight.max_element();
                 }
                 path.pass(&hit, path.media);
+                layers += 1;
                 continue;
             }
             if straight != DVec3::ZERO {
@@ -186,6 +194,7 @@ impl World<'_> {
             let beyond = self.border(&mut hit, &path.media);
             let Some(beyond) = beyond else {
                 path.pass(&hit, hit.border.and_then(|m| path.media.left(m)).unwrap_or(path.media));
+                layers += 1;
                 continue;
             };
             if hit.unlit.is_some() || path.surfaces >= walk.bounces {
@@ -207,7 +216,7 @@ impl World<'_> {
                 break;
             }
             if path.surfaces > walk.roulette_after {
-                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, 1.0);
+                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, MOST_SURVIVAL);
                 if sampler.next_1d() >= survive {
                     break;
                 }
@@ -304,11 +313,11 @@ impl World<'_> {
             weight *= balance(density, hit.bsdf.density(vertex.v, l));
         }
         let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
-        if let Some(varied) = &light.varied {
-            weight *= self.presence(varied);
+        if let Some(on) = light.on.as_ref().filter(|on| on.varied) {
+            weight *= self.presence(on);
         }
         if light.shadow {
-            weight *= self.transmittance(hit.position, light.direction, light.distance, away);
+            weight *= self.transmittance(hit.position, away, &light);
         }
         weight *= fade(self.medium(media), light.distance);
         let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };

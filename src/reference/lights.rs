@@ -5,7 +5,7 @@ use std::{collections::HashMap, f64::consts::PI};
 use glam::{DVec2, DVec3, Vec2};
 
 use crate::{
-    bvh::{SceneBvh, TopLevel},
+    bvh::{SLACK, SceneBvh, TopLevel},
     photometry::{
         Candela, Nit,
         color::luminance,
@@ -33,8 +33,10 @@ struct EmissiveTriangle {
     area: f64,
     emission: DVec3,
     two_sided: bool,
-    /// Instance and triangle of the trees, where a texture or opacity makes a difference from place to place.
-    varied: Option<(u32, u32)>,
+    /// Instance and triangle of the trees.
+    at: (u32, u32),
+    /// A texture or opacity makes a difference from place to place.
+    varied: bool,
 }
 
 /// Light from all around, with chances by texel.
@@ -72,9 +74,21 @@ pub struct LightSample {
     pub density: Option<f64>,
     /// It casts shadows.
     pub shadow: bool,
-    /// A point of an emissive triangle, where a texture or opacity has a say: the weight is to be multiplied by
-    /// `World::presence`.
-    pub varied: Option<TrianglePoint>,
+    /// The point of an emissive triangle that was chosen; none of what is not in the trees.
+    pub on: Option<TrianglePoint>,
+}
+
+impl LightSample {
+    /// Where a shadow ray from a point ends (m): at the light but for what rounding moves places by. A light that lies in a
+    /// surface is not hidden by it, and glass right before a light is not passed by.
+    #[must_use]
+    pub fn end(&self, origin: DVec3) -> f64 {
+        let target = origin + self.direction * self.distance;
+        let coordinates = origin.abs().max_element() + target.abs().max_element();
+        // A triangle of the trees is known when it is met; a lamp may lie in a surface of which nothing is known.
+        let margin = if self.on.is_some() { 1.0 } else { 16.0 } * f64::from(SLACK);
+        self.distance - margin * coordinates.min(1e15)
+    }
 }
 
 /// A point of a triangle of the trees.
@@ -86,6 +100,8 @@ pub struct TrianglePoint {
     pub triangle: u32,
     /// Weights of its second and third corner.
     pub barycentric: Vec2,
+    /// A texture or opacity has a say: light from there is to be multiplied by `World::presence`.
+    pub varied: bool,
 }
 
 /// A lamp's surface that a ray has met.
@@ -161,7 +177,8 @@ impl Lights {
                     area,
                     emission: material.emission.as_dvec3(),
                     two_sided: material.double_sided,
-                    varied: varied.then_some((instance, triangle)),
+                    at: (instance, triangle),
+                    varied,
                 });
             }
         }
@@ -312,7 +329,7 @@ impl Surroundings {
             weight,
             density: Some(density),
             shadow: true,
-            varied: None,
+            on: None,
         })
     }
 }
@@ -331,8 +348,9 @@ impl EmissiveTriangle {
         let point = a * (1.0 - root) + b * (root * (1.0 - u.y)) + c * (root * u.y);
         let sample = surface_sample(from, point, self.normal, self.area, self.emission, self.two_sided)?;
         let barycentric = DVec2::new(root * (1.0 - u.y), root * u.y).as_vec2();
-        let varied = self.varied.map(|(instance, triangle)| TrianglePoint { instance, triangle, barycentric });
-        Some(LightSample { varied, ..sample })
+        let (instance, triangle) = self.at;
+        let on = Some(TrianglePoint { instance, triangle, barycentric, varied: self.varied });
+        Some(LightSample { on, ..sample })
     }
 }
 
@@ -359,7 +377,7 @@ fn surface_sample(
         weight: luminance / density,
         density: Some(density),
         shadow: true,
-        varied: None,
+        on: None,
     })
 }
 
@@ -397,11 +415,11 @@ impl PlacedLight {
                 let window =
                     self.light.range.map_or(1.0, |range| (1.0 - (d2.sqrt() / f64::from(range)).powi(4)).max(0.0));
                 let weight = self.color() * (candela * window / d2);
-                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow, varied: None }
+                LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow, on: None }
             }
             Emitter::Sun { angular_radius: 0.0 } => {
                 let weight = self.color() * self.light.source.lux(1.0).get();
-                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow, varied: None }
+                LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow, on: None }
             }
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
@@ -413,7 +431,7 @@ impl PlacedLight {
                     weight: self.radiance() / density,
                     density: Some(density),
                     shadow,
-                    varied: None,
+                    on: None,
                 }
             }
             Emitter::Sphere { radius } => {
@@ -423,7 +441,7 @@ impl PlacedLight {
                 let distance = sphere_distance(self.position - from, direction, radius)
                     .unwrap_or((self.position - from).dot(direction));
                 let weight = self.radiance() / density;
-                LightSample { direction, distance, weight, density: Some(density), shadow, varied: None }
+                LightSample { direction, distance, weight, density: Some(density), shadow, on: None }
             }
             Emitter::Disk { radius, sides } => {
                 let (r, phi) = (radius * u.x.sqrt(), 2.0 * PI * u.y);

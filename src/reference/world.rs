@@ -9,7 +9,7 @@ use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
 use super::{
     bsdf::{Bsdf, Wall},
-    lights::{Lights, TrianglePoint},
+    lights::{LightSample, Lights, TrianglePoint},
     media::{Media, Medium},
     shading::{Frame, view_in},
 };
@@ -281,22 +281,23 @@ impl<'a> World<'a> {
         self.bvh.cost(&self.top, &ray)
     }
 
-    /// How much of light gets from a point along a direction for a distance (m): what blended surfaces and smooth thin walls
-    /// let through. What refracts lets nothing straight through.
+    /// How much of a light's sample gets to a point, which is left to the side of `away`: what blended surfaces and smooth
+    /// thin walls let through. What refracts lets nothing straight through.
     #[must_use]
-    pub fn transmittance(&self, origin: DVec3, direction: DVec3, distance: f64, away: DVec3) -> DVec3 {
+    pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
+        let direction = light.direction;
         let mut ray = Ray {
             origin: origin.as_vec3(),
             direction: direction.as_vec3(),
             t_min: 0.0,
-            // Trees lift the origin off its surface by some 1e-5 m: what lies at the ray's end must stay beyond it.
-            t_max: (distance * (1.0 - 1e-4)) as f32,
+            t_max: light.end(origin) as f32,
             away: away.as_vec3(),
         };
+        let is_light = |hit: &Hit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
         // Most rays meet something solid or nothing at all: what they meet need not be known in order.
         let mut layered = false;
         let solid = |hit: &Hit| {
-            let solid = !lets_through(self.material_of(hit));
+            let solid = !lets_through(self.material_of(hit)) && !is_light(hit);
             layered |= !solid;
             solid
         };
@@ -310,6 +311,9 @@ impl<'a> World<'a> {
         self.rays.add(1);
         for _ in 0..LAYERS {
             let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
+            if is_light(&hit) {
+                return through;
+            }
             if !lets_through(self.material_of(&hit)) {
                 return DVec3::ZERO;
             }
