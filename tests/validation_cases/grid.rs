@@ -85,7 +85,8 @@ pub fn cases() -> Vec<Case> {
             let mitsuba = match (light, full) {
                 ("sky", true) => Reference::mitsuba(4096, "independent"),
                 ("sky", false) | (_, true) => Reference::mitsuba(1024, "independent"),
-                ("lamp", false) => Reference::mitsuba(2048, "multi-jittered"),
+                ("lamp", false) => Reference::mitsuba(1024, "multi-jittered"),
+                ("sun", true) => Reference::mitsuba(512, "independent"),
                 _ => Reference::mitsuba(8192, "multi-jittered"),
             };
             let mut references = vec![mitsuba];
