@@ -383,7 +383,8 @@ fn graph_and_bench_do_their_work() {
 #[test]
 fn the_path_tracer_and_the_trees_are_measured_without_a_device() {
     let dir = workplace();
-    let args = ["bench", "small.glb", "--what", "path,bvh", "--size", "32x24", "--seconds", "0.01", "--triangles", "600"];
+    let args =
+        ["bench", "small.glb", "--what", "path,bvh", "--size", "32x24", "--seconds", "0.01", "--triangles", "600"];
     let bench = sunny16(dir.path(), &[&args[..], &["--json", "bench.json"]].concat(), &[]);
     assert_eq!(bench.code, 0, "{bench:?}");
     let value: serde_json::Value =

@@ -115,7 +115,10 @@ pub fn cases() -> Vec<Case> {
             scene: Some(scene(metallic, lamp)),
             bounces: 64,
             spp: 1024,
-            references: vec![Reference::mitsuba(2048, "independent"), Reference::cycles(if lamp { 256 } else { 512 }, brdf)],
+            references: vec![
+                Reference::mitsuba(2048, "independent"),
+                Reference::cycles(if lamp { 256 } else { 512 }, brdf),
+            ],
             ..Case::default()
         };
         case.bound(["path", "mitsuba"], "mean", "at_most = 0.003", "", "one BRDF, two renderers");

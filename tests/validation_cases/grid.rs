@@ -104,7 +104,8 @@ pub fn cases() -> Vec<Case> {
                 look: look.replace("\"sky", if full { "\"../grid_sky/sky" } else { "\"sky" }),
                 more: if light == "sky" && !full { vec![("sky.hdr".into(), hdr(64, 32, sky))] } else { Vec::new() },
                 bounces: if full { 32 } else { 1 },
-                spp: 512,
+                // Highlights of a lamp on smooth metal are two pixels wide.
+                spp: if light == "lamp" && !full { 2048 } else { 512 },
                 raster: light != "sky" && !full,
                 references,
                 ..Case::default()
@@ -119,8 +120,14 @@ pub fn cases() -> Vec<Case> {
                     }
                 }
             }
-            let why = "one BRDF, two renderers; a ball's mean";
-            case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&bounded), why);
+            if !full {
+                let why = "one BRDF, two renderers; a ball's mean";
+                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&bounded), why);
+            } else if light != "sun" {
+                // Caustics of smooth metal: found by chance alone, single balls are noisy by percents; a sun's wholly so.
+                let why = "one BRDF, two renderers";
+                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);
+            }
             if case.raster {
                 case.raster_bounds();
                 let more = list(&bounded);
