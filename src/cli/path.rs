@@ -45,7 +45,7 @@ pub struct PathArgs {
     pub bounces: u32,
     /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64
     /// samples on; --spp stays the most.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     pub target_error: Option<f64>,
     /// Another seed, another noise (path tracer).
     #[arg(long, default_value_t = 0)]
@@ -76,7 +76,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "give seconds, at least 0".into())
 }
 
-/// More pixels than this are refused: sums take 232 bytes each.
+/// More pixels than this are refused: sums take 200 bytes each.
 const MOST_PIXELS: u64 = 1 << 26;
 
 /// Samples of the small picture by which a camera that turns its own dials meters.
@@ -339,6 +339,7 @@ fn report(
     if let Some(target) = film.settings().target_error {
         println!("{:.1} % of the picture has come below {} %", film.converged() * 100.0, target * 100.0);
     }
+    render::remark_on_textures(opened);
     render::remark_on_exposure(exposed);
 }
 

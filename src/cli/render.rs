@@ -249,9 +249,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
             if bounds.enabled { "" } else { " (switched off)" },
         );
     }
-    for note in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
-        println!("texture '{}' is missing or broken and shows the error pattern", note.name);
-    }
+    remark_on_textures(opened);
     remark_on_exposure(exposed);
     if args.times {
         for pass in &picture.times {
@@ -284,5 +282,12 @@ pub fn remark_on_exposure(exposed: &open::Exposed) {
         }
         Some(_) => {}
         None => println!("warning: the picture is black: nothing that the camera sees is lit or shines"),
+    }
+}
+
+/// Says which pictures of the scene could not be read.
+pub fn remark_on_textures(opened: &open::Opened) {
+    for image in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
+        println!("texture '{}' is missing or broken and shows the error pattern", image.name);
     }
 }

@@ -116,7 +116,7 @@ mod tests {
             ("sin(PI / 2) + cos(0) + ln(exp(1))", 3.0),
             ("1e3 / 4", 250.0),
             ("1.5e-2", 0.015),
-            ("100000 * 0.18 / PI", 5729.577_951_308_232),
+            ("100000 * 0.18 / PI", 5_729.577_951_308_232),
         ] {
             let got = of(text).unwrap();
             assert!((got - want).abs() < 1e-9 * want.abs().max(1.0), "{text}: {got}, not {want}");

@@ -85,6 +85,10 @@
       this.ev = set.ev100;
       this.rate = 2;
       this.build();
+      // Small pictures have room beside each other.
+      if (set.pictures.length > 1 && 4 * set.width <= this.screen.clientWidth) this.mode = "side";
+      // The height stands before anything is loaded, so that links lead to the right place.
+      this.paint();
       viewers.push(this);
       new IntersectionObserver(entries => {
         this.visible = entries.some(entry => entry.isIntersecting);
@@ -113,6 +117,7 @@
         return pick;
       });
       const modes = element("div", bar, { class: "modes", role: "group", "aria-label": "View" });
+      modes.hidden = this.set.pictures.length < 2;
       this.buttons = this.modes().map(([mode, name], i) => {
         const button = element("button", modes, { type: "button", "data-mode": mode, title: "key " + (i + 1) }, name);
         button.addEventListener("click", () => this.setMode(mode));

@@ -16,10 +16,14 @@ use serde_json::json;
 
 use super::{
     false_color::{MAGMA, SIGNED},
+    metrics::Pair,
     picture::{Encoding, Picture},
-    summary::metered,
+    summary::{self, Settings, metered},
 };
-use crate::photometry::color;
+use crate::{
+    camera::Exposure,
+    photometry::{Ev100, color},
+};
 
 /// A report: a title, a line below it, and sections.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +109,21 @@ pub struct PictureSet {
     pub unit: String,
 }
 
+impl PictureSet {
+    /// Adds the errors of one picture against another, by their numbers in the set: FLIP of both as shown at first (by
+    /// `ev100`, clipped), and HDR-FLIP of scenes. Nothing is added where there are no such pictures, or they differ in
+    /// size or kind.
+    pub fn add_flip(&mut self, test: usize, reference: usize) {
+        let (Some(a), Some(b)) = (self.pictures.get(test), self.pictures.get(reference)) else { return };
+        let Ok(pair) = Pair::new(&a.picture, &b.picture) else { return };
+        let exposure = self.ev100.and_then(|ev| Exposure::from_ev100(Ev100(ev)).ok());
+        let settings = Settings { exposure: exposure.unwrap_or_else(|| metered(&b.picture)), ..Settings::default() };
+        let (flip, hdr) = summary::flips(&pair, &settings);
+        self.maps.push(ErrorMap { name: "FLIP".into(), test, reference, values: flip });
+        self.maps.extend(hdr.map(|(values, _)| ErrorMap { name: "HDR-FLIP".into(), test, reference, values }));
+    }
+}
+
 /// A picture with a name.
 #[derive(Clone, Debug)]
 pub struct Shown {
@@ -173,8 +192,10 @@ impl Report {
         let title = escaped(&self.title);
         let mut head = String::new();
         paragraph(&mut head, &self.text);
+        // A list of what there is, unless a table leads there.
         let mut contents = String::new();
-        if self.sections.len() > 3 {
+        let linked = self.sections.iter().flat_map(|s| &s.tables).flat_map(|t| t.rows.iter().flatten());
+        if self.sections.len() > 3 && linked.into_iter().all(|cell| cell.link.is_none()) {
             contents.push_str("<nav aria-label=\"Contents\"><ul>\n");
             for (section, id) in self.sections.iter().zip(&ids) {
                 let _ = writeln!(contents, "<li><a href=\"#{id}\">{}</a></li>", escaped(&section.title));

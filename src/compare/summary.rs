@@ -24,6 +24,29 @@ pub struct Settings {
     pub pixels_per_degree: f32,
 }
 
+impl Default for Settings {
+    /// Sunny 16, clipped, at the distance that FLIP's authors have.
+    fn default() -> Self {
+        Self { exposure: Exposure::default(), mapper: ToneMapper::Linear, pixels_per_degree: flip::PIXELS_PER_DEGREE }
+    }
+}
+
+/// An HDR-FLIP map, and the exposures it was taken at.
+pub type HdrFlip = (Vec<f32>, Option<flip::Exposures>);
+
+/// LDR-FLIP of a pair as it is shown, and of scenes HDR-FLIP with its exposures.
+#[must_use]
+pub fn flips(pair: &Pair<'_>, settings: &Settings) -> (Vec<f32>, Option<HdrFlip>) {
+    let (test, reference) = (pair.test(), pair.reference());
+    let (width, density) = (test.width(), settings.pixels_per_degree);
+    if test.encoding() == Encoding::Display {
+        return (flip::ldr(test.pixels(), reference.pixels(), width, density), None);
+    }
+    let show = |picture: &Picture| picture.displayed(settings.exposure, settings.mapper);
+    let ldr = flip::ldr(show(test).pixels(), show(reference).pixels(), width, density);
+    (ldr, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
+}
+
 /// How a map of errors is spread over its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
@@ -115,13 +138,7 @@ impl Summary {
         let width = test.width();
         let scene = test.encoding() == Encoding::Scene;
         let density = settings.pixels_per_degree;
-        let (flip, hdr) = if scene {
-            let show = |picture: &Picture| picture.displayed(settings.exposure, settings.mapper);
-            let flip = flip::ldr(show(test).pixels(), show(reference).pixels(), width, density);
-            (flip, Some(flip::hdr(test.pixels(), reference.pixels(), width, density)))
-        } else {
-            (flip::ldr(test.pixels(), reference.pixels(), width, density), None)
-        };
+        let (flip, hdr) = flips(pair, settings);
         let exposures = hdr.as_ref().and_then(|(_, exposures)| *exposures);
         let flip_hdr = hdr.map(|(map, _)| map);
         let stops = pair.stops();

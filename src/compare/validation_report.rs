@@ -116,12 +116,19 @@ fn section(outcome: &Outcome) -> Section {
     // The first pair that a bound compares is what is looked at first.
     let at = |name: &str| pictures.iter().position(|shown| shown.name == name);
     let pair = case.bounds.iter().find_map(|bound| Some([at(&bound.test)?, at(&bound.against)?]));
-    let set = PictureSet {
+    let mut set = PictureSet {
         first: pair.unwrap_or([0, pictures.len().saturating_sub(1)]),
         pictures,
         ev100: Some(outcome.ev100),
         unit: "nits".into(),
         ..PictureSet::default()
     };
+    // Each of our pictures against each of the others, and ours against each other.
+    let ours = shots.iter().filter(|(name, _)| ORDER.contains(&name.as_str())).count();
+    for test in 0..ours {
+        for reference in test + 1..set.pictures.len() {
+            set.add_flip(test, reference);
+        }
+    }
     Section { title: heading(outcome), text, tables: vec![table], pictures: vec![set] }
 }

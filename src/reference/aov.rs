@@ -26,16 +26,22 @@ pub enum First {
     Depth,
     /// Occlusion as the material has it.
     Occlusion,
-    /// Place (m) relative to the camera, in world axes.
+    /// Place (m) in the world.
     Position,
     /// Nodes and triangles that the ray visits in the trees.
     BvhCost,
 }
 
-/// One channel for all pixels, row by row, through the pinhole at their centres; the last value is 1 where there is a
-/// surface.
+/// One channel for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world; the
+/// last value is 1 where there is a surface.
 #[must_use]
-pub fn first_hits(world: &World<'_>, camera: &Pinhole, (width, height): (usize, usize), what: First) -> Vec<[f32; 4]> {
+pub fn first_hits(
+    world: &World<'_>,
+    camera: &Pinhole,
+    eye: DVec3,
+    (width, height): (usize, usize),
+    what: First,
+) -> Vec<[f32; 4]> {
     let at = |index: usize| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
         let (origin, direction) = camera.ray(place);
@@ -51,7 +57,7 @@ pub fn first_hits(world: &World<'_>, camera: &Pinhole, (width, height): (usize, 
             First::Normal => hit.point.normal,
             First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
             First::Occlusion => DVec3::splat(hit.occlusion),
-            First::Position => hit.point.position,
+            First::Position => eye + hit.point.position,
             First::BvhCost => DVec3::ZERO,
         };
         value.as_vec3().extend(1.0).to_array()

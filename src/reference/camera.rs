@@ -430,7 +430,7 @@ mod tests {
                 let off = (place - DVec2::new(180.0, 120.0)).length() * width / 360.0;
                 let want = vignetting.at(off);
                 assert!((mean / want - 1.0).abs() < 5e-3, "{blades} {place}: {mean} {want}");
-                let cut = weights.iter().any(|w| *w == 0.0);
+                let cut = weights.contains(&0.0);
                 assert_eq!(cut, place.distance(DVec2::new(180.0, 120.0)) > 1.0, "{place}");
             }
         }

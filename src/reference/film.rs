@@ -196,17 +196,17 @@ impl Film {
     }
 
     fn mean_luminance(&self) -> f64 {
-        let sum: f64 = self.sums().into_iter().map(|(sum, count)| sum.luminance / f64::from(count.max(1))).sum();
-        sum / (self.width * self.height).max(1) as f64
+        let of = |tile: &Tile| tile.sums.iter().map(|sum| sum.luminance).sum::<f64>() / f64::from(tile.count.max(1));
+        self.tiles.iter().map(of).sum::<f64>() / (self.width * self.height).max(1) as f64
     }
 
-    /// Sums of all pixels, row by row, with their numbers of samples.
-    fn sums(&self) -> Vec<(Sum, u32)> {
-        let mut out = vec![(Sum::default(), 0); self.width * self.height];
+    /// A value of each pixel by its sums and its number of samples, row by row.
+    fn each<T: Clone + Default>(&self, of: impl Fn(&Sum, u32) -> T) -> Vec<T> {
+        let mut out = vec![T::default(); self.width * self.height];
         let across = self.width.div_ceil(TILE);
         for (number, tile) in self.tiles.iter().enumerate() {
             for ((x, y), sum) in pixels(number, across, self.width, self.height).zip(&tile.sums) {
-                out[y * self.width + x] = (*sum, tile.count);
+                out[y * self.width + x] = of(sum, tile.count);
             }
         }
         out
@@ -215,25 +215,20 @@ impl Film {
     /// Mean luminance of each pixel (nits by channel), of one part or of the total.
     #[must_use]
     pub fn mean(&self, part: impl Fn(&Parts) -> DVec3) -> Vec<DVec3> {
-        self.sums().iter().map(|(sum, count)| part(&sum.parts) / f64::from((*count).max(1))).collect()
+        self.each(|sum, count| part(&sum.parts) / f64::from(count.max(1)))
     }
 
     /// Samples of each pixel.
     #[must_use]
     pub fn counts(&self) -> Vec<u32> {
-        self.sums().iter().map(|(_, count)| *count).collect()
+        self.each(|_, count| count)
     }
 
     /// The variance of each pixel's mean luminance (nits squared), from the variance of its samples as though they were
     /// independent. The error of Sobol points is less; see `relative_error`.
     #[must_use]
     pub fn variance(&self) -> Vec<f64> {
-        let of = |(sum, count): &(Sum, u32)| {
-            let n = f64::from((*count).max(2));
-            let mean = sum.luminance / n;
-            ((sum.squares / n - mean * mean) / (n - 1.0)).max(0.0)
-        };
-        self.sums().iter().map(of).collect()
+        self.each(|sum, count| sum.variance(count))
     }
 
     /// The picture's relative error: the root of the mean squared error of its pixels over their mean luminance.
@@ -243,8 +238,9 @@ impl Film {
     #[must_use]
     pub fn relative_error(&self) -> f64 {
         let pixels = (self.width * self.height).max(1) as f64;
-        let squares = if self.samples() < 4 {
-            self.variance().iter().sum::<f64>()
+        let squares: f64 = if self.samples() < 4 {
+            let of = |tile: &Tile| tile.sums.iter().map(|sum| sum.variance(tile.count)).sum::<f64>();
+            self.tiles.iter().map(of).sum()
         } else {
             let of = |tile: &Tile| adaptive::mean_squared_error(tile) * tile.sums.len() as f64;
             self.tiles.iter().map(of).sum()
@@ -295,6 +291,13 @@ impl Tile {
 }
 
 impl Sum {
+    /// Of the mean luminance, as of independent samples (nits squared).
+    fn variance(&self, count: u32) -> f64 {
+        let n = f64::from(count.max(2));
+        let mean = self.luminance / n;
+        ((self.squares / n - mean * mean) / (n - 1.0)).max(0.0)
+    }
+
     /// Adds a path's light; `count` samples there are with this one.
     fn include(&mut self, parts: &Parts, weight: f64, count: u32) {
         let total = parts.total() * weight;

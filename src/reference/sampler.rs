@@ -436,8 +436,9 @@ mod tests {
                 .sum::<f64>()
                 / f64::from(count);
             // pi / 8 within four standard deviations of independent numbers.
-            let deviation = (0.3927_f64 * 0.6073 / f64::from(count)).sqrt();
-            assert!((mean - std::f64::consts::PI / 8.0).abs() < 4.0 * deviation, "{x} {y}: {mean}");
+            let want = std::f64::consts::FRAC_PI_8;
+            let deviation = (want * (1.0 - want) / f64::from(count)).sqrt();
+            assert!((mean - want).abs() < 4.0 * deviation, "{x} {y}: {mean}");
         }
     }
 

@@ -98,10 +98,11 @@ pub fn write(
     wanted: &[(&'static str, Wanted)],
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
+    let eye = opened.camera.0.w_axis.truncate();
     let of = |wanted: Wanted| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(first, _) => first_hits(world, camera, (width, height), first),
+            Wanted::First(first, _) => first_hits(world, camera, eye, (width, height), first),
             Wanted::Part(index) => {
                 let mean = picture.film.mean(|parts| parts.to_array()[index]);
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()

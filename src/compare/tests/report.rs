@@ -186,7 +186,8 @@ fn tags_close_in_order() {
     }
     assert_eq!(open, ["html", "body"]);
     assert_eq!(html.matches("<tr class=\"fail\">").count(), 3);
-    assert_eq!(html.matches("<a href=\"#case-0\">").count(), 6, "five tables and the contents");
+    assert_eq!(html.matches("<a href=\"#case-0\">").count(), 5, "tables that lead there, and no list besides");
+    assert!(!html.contains("<nav"));
     assert_eq!(html.matches("<figure").count(), 5);
     assert_eq!(description(&html)["sets"].as_array().unwrap().len(), 5);
 }
@@ -227,4 +228,16 @@ fn the_same_report_has_the_same_bytes() {
         report.to_html()
     };
     assert_eq!(make(), make());
+}
+
+#[test]
+fn flip_is_added_for_pairs_that_fit() {
+    let small = Picture::from_nits(1, 1, vec![[0.0; 3]]).unwrap();
+    let mut pictures = set(vec![shown("a", scene(1.0)), shown("b", scene(2.0)), shown("c", small)]);
+    for (test, reference) in [(0, 1), (0, 2), (2, 9)] {
+        pictures.add_flip(test, reference);
+    }
+    let names: Vec<&str> = pictures.maps.iter().map(|map| map.name.as_str()).collect();
+    assert_eq!(names, ["FLIP", "HDR-FLIP"]);
+    assert!(pictures.maps.iter().all(|map| map.values.len() == 15 && map.values.iter().all(|error| *error > 0.0)));
 }
