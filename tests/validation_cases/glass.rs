@@ -43,8 +43,8 @@ pub fn cases() -> Vec<Case> {
         scene: Some(builder.build().unwrap()),
         look: "[environment]\nscale = 1.0\nfile = \"../grid_sky/sky.hdr\"\n".into(),
         bounces: 32,
-        spp: 1024,
-        references: vec![Reference::mitsuba(1024, "independent")],
+        spp: 512,
+        references: vec![Reference::mitsuba(256, "independent")],
         ..Case::default()
     };
     let scale = 40.0 / 0.85;

@@ -270,7 +270,8 @@ def shape(part, folder):
     if part.material.transmission > 0 and np.isfinite(part.material.attenuation_distance):
         # Beer's law: all light that the medium takes is gone.
         sigma = -np.log(np.array(part.material.attenuation_color)) / part.material.attenuation_distance
-        more["interior"] = {"type": "homogeneous", "albedo": 0.0, "sigma_t": rgb(sigma)}
+        # Colours stay within 0 to 1, the scale does not.
+        more["interior"] = {"type": "homogeneous", "albedo": 0.0, "sigma_t": rgb(sigma / sigma.max()), "scale": float(sigma.max())}
     return folder.ply(mesh(part), **more)
 
 
