@@ -53,9 +53,9 @@ pub struct BenchArgs {
     /// Time for each measurement in seconds (path, bvh).
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
     pub seconds: f64,
-    /// Surfaces that a path may meet (path).
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1024))]
-    pub bounces: u32,
+    /// Surfaces that a path may meet (path) [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub bounces: Option<u32>,
     /// Triangles of the generated shapes; those that do not fit into memory are left out, e.g. 10000000 (bvh).
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
           value_parser = clap::value_parser!(u32).range(100..=40_000_000))]

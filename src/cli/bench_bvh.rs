@@ -102,15 +102,8 @@ fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
 /// Why so many triangles are not built here.
 fn too_large(triangles: u32) -> Option<String> {
     let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
-    let free = available_memory()?;
+    let free = super::available_memory()?;
     (needed > free).then(|| format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free)))
-}
-
-/// Bytes that can be had without swapping, where the system says so (Linux: proc(5), /proc/meminfo).
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn scene_of(primitive: Primitive) -> Scene {

@@ -51,7 +51,10 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
         // As the path tracer sends them.
         Some((light.direction, light.end(from)))
     });
-    let settings = FilmSettings { walk: Walk { bounces: args.bounces, ..Walk::default() }, ..FilmSettings::default() };
+    let settings = FilmSettings {
+        walk: Walk { bounces: args.bounces.unwrap_or(u32::MAX), ..Walk::default() },
+        ..FilmSettings::default()
+    };
 
     println!(
         "path tracer, {}, {width}x{height}, {} triangles in {} places; trees built in {build_ms:.0} ms and widened in {widen_ms:.0} ms, {:.1} + {:.1} MiB",

@@ -113,6 +113,13 @@ impl DeviceArgs {
     }
 }
 
+/// Bytes that can be had without swapping, where the system says so (Linux: proc(5), /proc/meminfo).
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// Where compiled pipelines are kept: the XDG cache directory.
 fn cache_dir() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -40,9 +40,10 @@ pub struct PathArgs {
     /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: u32,
-    /// Surfaces that a path may meet: 1 is direct light alone, as the raster renderer has it (path tracer).
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1024))]
-    pub bounces: u32,
+    /// Surfaces that a path may meet: 1 is direct light alone, as the raster renderer has it (path tracer) [default: no
+    /// limit; chance ends paths that carry little, so that nothing is lost in the mean].
+    #[arg(long, value_name = "N")]
+    pub bounces: Option<u32>,
     /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64
     /// samples on; --spp stays the most.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
@@ -83,10 +84,10 @@ const MOST_PIXELS: u64 = 1 << 26;
 const METER_SAMPLES: u32 = 16;
 
 /// Somebody has pressed Ctrl-C, or the system asks the program to end.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// From here on, the first Ctrl-C ends the picture and the second the program.
-fn listen() {
+pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let heard = || {
@@ -124,6 +125,14 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         let message = format!("--size {width}x{height}: the path tracer makes up to {MOST_PIXELS} pixels");
         return Err(CliError::Usage(message));
     }
+    let needed = Film::bytes(width as u64 * height as u64);
+    if let Some(free) = super::available_memory().filter(|free| needed > *free) {
+        return Err(CliError::Usage(format!(
+            "--size {width}x{height}: the picture's sums take {} MiB, and {} MiB of memory are free; make it smaller",
+            needed >> 20,
+            free >> 20
+        )));
+    }
     listen();
     let started = Instant::now();
     let world = World::new(&opened.scene, opened.camera.0.w_axis.truncate());
@@ -140,12 +149,15 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         None => opened.effects,
     };
     let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects);
-    let walk = Walk { bounces: args.path.bounces, ..Walk::default() };
+    let walk = Walk { bounces: args.path.bounces.unwrap_or(u32::MAX), ..Walk::default() };
     let target_error = args.path.target_error;
     let settings = FilmSettings { walk, seed: args.path.seed, target_error, ..FilmSettings::default() };
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
+    if opened.scene.materials.iter().any(|material| material.unlit) {
+        eprintln!("unlit materials are black in the path tracer: they shine by the exposure, not by light");
+    }
     let mut film = begin(args, &file, (width, height), settings, &print)?;
     let seconds = trace(args, &mut film, &world, &camera, (&file, &print))?;
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
@@ -168,6 +180,10 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     if !args.quiet {
         report(args, opened, &film, &exposed, &world, (built, seconds));
         remark_on_effects(&effects);
+    }
+    if args.path.resume || interrupted {
+        // After the picture: where there is no room for both, the picture is what counts.
+        output::write_with(&file, |out| film.write(&print, out))?;
     }
     if interrupted {
         let (have, of) = (film.samples(), args.path.spp);
@@ -230,17 +246,16 @@ fn trace(
         progress.show(film, world, spp);
         if saved.elapsed() >= interval && !enough(film) {
             let began = Instant::now();
-            save(film)?;
+            // The picture in memory is worth more than a file to go on from.
+            if let Err(error) = save(film) {
+                eprintln!("{error}; the picture goes on, and will be tried to save again");
+            }
             // Large pictures take long to write: no more than a twentieth of the time.
             interval = interval.max(began.elapsed() * 20);
             saved = Instant::now();
         }
     }
-    let seconds = progress.finish();
-    if args.path.resume || INTERRUPTED.load(Ordering::Relaxed) {
-        save(film)?;
-    }
-    Ok(seconds)
+    Ok(progress.finish())
 }
 
 /// What a picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit.
@@ -270,7 +285,9 @@ fn meter_beforehand(opened: &Opened, world: &World<'_>) -> Result<Option<Exposur
     let size = [opened.size.width, opened.size.height].map(|side| (side as usize / 4).max(1));
     let camera = LensCamera::new(opened.camera.0, opened.camera.1, size[0], size[1], &Effects::default());
     let mut film = Film::new(size[0], size[1], FilmSettings::default());
-    film.add(world, &camera, METER_SAMPLES, &INTERRUPTED);
+    if !film.add(world, &camera, METER_SAMPLES, &INTERRUPTED) {
+        return Err(CliError::Interrupted("interrupted while metering; nothing was written".into()));
+    }
     meter(opened, &film.mean(Parts::total), (size[0], size[1]), |_| 1.0)
 }
 

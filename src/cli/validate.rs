@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
     time::Instant,
 };
 
@@ -68,10 +67,13 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let wants_device = !args.no_raster && cases.iter().any(|case| case.needs("raster"));
     let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
     let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
+    path::listen();
     let mut all = Vec::new();
+    let mut left_out = 0;
     for case in cases {
         let done = run_case(case, renderer.as_mut())?;
         print(args, &done);
+        left_out += done.case.checks().saturating_sub(done.rows.len());
         if let Some(folder) = &args.report {
             keep(folder, &done)?;
         }
@@ -88,7 +90,8 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         println!("report: {}", folder.join("index.html").display());
     }
     let seconds: f64 = all.iter().map(|done| done.seconds).sum();
-    println!("{} cases, {total} checks, {broken} broken, {seconds:.0} s", all.len());
+    let without = if left_out > 0 { format!(", {left_out} left out with the raster renderer") } else { String::new() };
+    println!("{} cases, {total} checks, {broken} broken{without}, {seconds:.0} s", all.len());
     if !messages.is_empty() {
         return Err(CliError::Validation(messages));
     }
@@ -170,7 +173,7 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
         shots.insert("raster".into(), rastered(&scene, renderer)?);
     }
     let exposure = camera(&scene, &shots)?.0;
-    let mut rows = Vec::new();
+    let mut rows = validation::not_finite(&shots);
     for expect in &case.expects {
         let shot = match shots.get(&expect.test) {
             None => continue,
@@ -247,7 +250,9 @@ fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot,
     let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene));
     let walk = Walk { bounces: case.bounces, ..Walk::default() };
     let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
-    film.add(&world, &camera, case.spp, &AtomicBool::new(false));
+    if !film.add(&world, &camera, case.spp, &path::INTERRUPTED) {
+        return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
+    }
     let pixels = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();
     Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
 }

@@ -13,6 +13,8 @@ use super::expression::{self, Values};
 
 /// A case file is short; more bytes than this are not one.
 const MOST_BYTES: u64 = 1 << 20;
+/// References, regions, names, expectations or bounds of a case, at most.
+const MOST_ENTRIES: usize = 1000;
 /// Pixels along a side of a case's picture, at most.
 const MOST_SIDE: usize = 2048;
 
@@ -176,7 +178,7 @@ pub enum Metric {
     BlockRms,
     /// The worst of these.
     BlockWorst,
-    /// Root mean square error of luminance over the mean luminance.
+    /// Root mean square error of the channels over their mean.
     Rmse,
     /// Mean of LDR-FLIP, both exposed alike.
     Flip,
@@ -184,7 +186,7 @@ pub enum Metric {
     FlipHdr,
     /// Peak signal to noise ratio (dB), exposed alike.
     Psnr,
-    /// Mean of the difference in stops, without its sign.
+    /// Mean over pixels of the difference in stops, each without its sign.
     Stops,
 }
 
@@ -268,6 +270,11 @@ impl Case {
         }
         if !(1..=1 << 20).contains(&self.spp) || self.bounces > 1024 {
             return Err("spp is 1 to 1048576, bounces 0 to 1024".into());
+        }
+        let lists =
+            [self.references.len(), self.regions.len(), self.names.len(), self.expects.len(), self.bounds.len()];
+        if lists.iter().any(|length| *length > MOST_ENTRIES) {
+            return Err(format!("more than {MOST_ENTRIES} entries of one kind; make several cases"));
         }
         for (number, reference) in self.references.iter().enumerate() {
             let taken = OURS.contains(&reference.name.as_str())
@@ -383,6 +390,12 @@ impl Case {
         let region = self.regions.iter().find(|known| known.name == region)?;
         let [width, height] = self.size;
         Some((0..width * height).map(|pixel| region.holds(pixel % width, pixel / width)).collect())
+    }
+
+    /// Checks that it makes: rows of the table.
+    #[must_use]
+    pub fn checks(&self) -> usize {
+        self.expects.len() + self.bounds.iter().map(|bound| bound.regions.len().max(1)).sum::<usize>()
     }
 
     /// Whether a picture is named anywhere.

@@ -24,6 +24,7 @@ const MOST_BRACKETS: usize = 32;
 /// It is none, names something that has no value, or has no finite value itself: one line.
 pub fn evaluate(text: &str, values: &Values) -> Result<f64, String> {
     let parsed = parse(text)?;
+    let text = text.replace(['\n', '\r'], " ");
     let given = parsed
         .var_names()
         .iter()
@@ -54,7 +55,8 @@ fn parse(text: &str) -> Result<Parsed, String> {
             text.len()
         ));
     }
-    Parsed::parse(text).map_err(|error| format!("'{text}' is no expression: {}", one_line(&error)))
+    let shown = text.replace(['\n', '\r'], " ");
+    Parsed::parse(text).map_err(|error| format!("'{shown}' is no expression: {}", one_line(&error)))
 }
 
 fn one_line(error: &exmex::ExError) -> String {

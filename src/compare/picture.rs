@@ -22,6 +22,8 @@ use crate::{
 pub const MAX_FILE: u64 = 1 << 30;
 /// The most pixels that a picture may have: 8192x4096.
 pub const MAX_PIXELS: u64 = 1 << 25;
+/// Pixels along a side of a picture, at most.
+pub const MAX_SIDE: u64 = 1 << 15;
 
 /// What the numbers of a picture stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,9 +258,12 @@ pub(super) fn damaged(error: impl ToString) -> String {
 
 /// The size of a picture, if it may be read.
 pub(super) fn check_size(width: u64, height: u64) -> Result<[usize; 2], String> {
+    // Metrics look at whole rows with their neighbours: a side is bounded too.
     let fits = width.checked_mul(height).is_some_and(|pixels| (1..=MAX_PIXELS).contains(&pixels));
-    if !fits {
-        return Err(format!("{width}x{height} pixels; a picture may have 1 to {MAX_PIXELS}, such as 8192x4096"));
+    if !fits || width.max(height) > MAX_SIDE {
+        return Err(format!(
+            "{width}x{height} pixels; a picture may have 1 to {MAX_PIXELS}, such as 8192x4096, and {MAX_SIDE} to a side"
+        ));
     }
     Ok([width as usize, height as usize])
 }

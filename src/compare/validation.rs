@@ -142,6 +142,25 @@ fn noise_of_mean(shot: &Shot, mask: Option<&[bool]>) -> Option<f64> {
     (level > 0.0).then(|| sum.sqrt() / count / level)
 }
 
+/// A row for each picture with pixels that are no finite numbers: they count as black elsewhere, and hold nowhere.
+#[must_use]
+pub fn not_finite(shots: &Shots) -> Vec<Row> {
+    let broken = shots.iter().filter(|(_, shot)| shot.picture.not_finite() > 0);
+    broken
+        .map(|(name, shot)| Row {
+            test: name.clone(),
+            against: "numbers".into(),
+            metric: "not finite",
+            region: ALL.into(),
+            figure: shot.picture.not_finite() as f64,
+            noise: None,
+            limit: Limit::AtMost(0.0),
+            share: false,
+            why: "pixels that are infinite or no numbers".into(),
+        })
+        .collect()
+}
+
 /// A mean over a region beside its closed form.
 ///
 /// # Errors
@@ -179,17 +198,17 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Resu
     let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
     let whole = [ALL.to_string()];
     let regions: &[String] = if bound.regions.is_empty() { &whole } else { &bound.regions };
-    let limit = match (bound.at_most, bound.at_least, bound.times_referees) {
-        (Some(most), ..) => Limit::AtMost(most),
-        (_, Some(least), _) => Limit::AtLeast(least),
+    let limit = |mask: Option<&[bool]>| match (bound.at_most, bound.at_least, bound.times_referees) {
+        (Some(most), ..) => Ok(Limit::AtMost(most)),
+        (_, Some(least), _) => Ok(Limit::AtLeast(least)),
         (_, _, Some(times)) => {
             let [first, second, ..] = case.references.as_slice() else {
                 return Err("two references are needed".into());
             };
             let (first, second) = (shot(&first.name)?, shot(&second.name)?);
-            Limit::AtMost(times * measure(bound, first, second, None, exposure)?.abs())
+            Ok(Limit::AtMost(times * measure(bound, first, second, mask, exposure)?.abs()))
         }
-        _ => return Err("the bound has no limit".into()),
+        _ => Err("the bound has no limit".to_string()),
     };
     regions
         .iter()
@@ -209,7 +228,7 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Resu
                 region: region.clone(),
                 figure: measure(bound, test, against, mask.as_deref(), exposure)?,
                 noise,
-                limit,
+                limit: limit(mask.as_deref())?,
                 share: bound.metric.is_share(),
                 why: bound.why.clone(),
             })
@@ -239,7 +258,10 @@ fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, ex
         Metric::Flip => pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE)),
         Metric::FlipHdr => pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0),
         Metric::Psnr => pair.psnr(1.0 / exposure),
-        Metric::Stops => pair.stops().map(|stops| stops.mean),
+        Metric::Stops => pair.stops().and_then(|stops| {
+            let sizes: Vec<f32> = stops.map.iter().map(|stops| stops.abs()).collect();
+            pair.mean(&sizes)
+        }),
     };
     figure.ok_or_else(|| {
         format!("{names} has no {}: '{}' is dark there", bound.metric.name(), bound.against, names = bound.test)

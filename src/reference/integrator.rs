@@ -121,8 +121,10 @@ impl First {
 
 /// Layers that a path may go straight through, in all; more let nothing through that counts.
 const MOST_LAYERS: u32 = 4096;
-/// Greatest chance that a path goes on when it may end: in a closed white room it must end some time.
-const MOST_SURVIVAL: f64 = 0.98;
+/// After so many surfaces a path that has lost nothing may end too: in a closed white room it must some time.
+const LONG: u32 = 64;
+/// Its chance to go on.
+const MOST_SURVIVAL: f64 = 0.95;
 
 /// A path up to where it is.
 struct State {
@@ -216,7 +218,8 @@ impl World<'_> {
                 break;
             }
             if path.surfaces > walk.roulette_after {
-                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, MOST_SURVIVAL);
+                let most = if path.surfaces > LONG { MOST_SURVIVAL } else { 1.0 };
+                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, most);
                 if sampler.next_1d() >= survive {
                     break;
                 }

@@ -422,3 +422,37 @@ fn a_lamp_in_a_matte_sphere_is_reflected_for_ever() {
         close(mean * std::f64::consts::PI / 0.5, lux, 5e-3, &format!("{bounces} bounces"));
     }
 }
+
+#[test]
+fn light_right_behind_glass_is_counted_once() {
+    // A glowing square with a clear cover half a millimetre before it, 12 m above a patch: shadow rays must meet the cover.
+    let height = 12.0;
+    let scene = over_a_patch(|builder| {
+        let mut glow = dielectric("glow", Vec3::ZERO, 1.0);
+        (glow.emission, glow.double_sided) = (Vec3::splat(100.0), true);
+        put(builder, shapes::plane(Vec2::splat(8.0), 1, 1), glow, DVec3::Y * height);
+        let cover = shapes::cuboid(Vec3::new(8.2, 0.0005, 8.2));
+        put(builder, cover, glass(1.5, 0.0, None), DVec3::Y * (height - 0.0006));
+    });
+    let world = World::new(&scene, DVec3::new(0.1, 1.0, 0.0));
+    let run = |strategy| {
+        let walk = Walk { strategy, bounces: 12, ..Walk::default() };
+        let (parts, deviation) = seen(&world, DVec3::new(0.1, -1.0, 0.05), &walk, 1 << 14);
+        (parts.total().y, deviation)
+    };
+    let ((both, s0), (brdf, s1)) = (run(Strategy::Both), run(Strategy::Brdf));
+    assert!(both > 1.0 && (both - brdf).abs() < 3.0 * s0.hypot(s1), "{both}, {brdf}, deviations {s0} {s1}");
+}
+
+#[test]
+fn nothing_is_lost_however_often_light_is_reflected() {
+    // Walls of a closed room that reflect 95 % and emit 5 %: radiance 1. After 64 surfaces 3.7 % are still on the way.
+    let mut builder = SceneBuilder::new("room");
+    let mut wall = lambert(0.95, 0.05);
+    wall.double_sided = true;
+    put(&mut builder, shapes::cuboid(Vec3::new(3.0, 2.0, 4.0)), wall, DVec3::ZERO);
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::new(0.3, 0.2, 0.1));
+    let mean = over_a_ball().map(|d| seen(&world, d, &Walk::default(), 256).0.total().y).sum::<f64>() / 40.0;
+    close(mean, 1.0, 5e-3, "mean radiance");
+}

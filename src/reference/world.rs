@@ -293,7 +293,8 @@ impl<'a> World<'a> {
             t_max: light.end(origin) as f32,
             away: away.as_vec3(),
         };
-        let is_light = |hit: &Hit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
+        let is_light =
+            |hit: &Hit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
         // Most rays meet something solid or nothing at all: what they meet need not be known in order.
         let mut layered = false;
         let solid = |hit: &Hit| {
