@@ -122,7 +122,7 @@ pub fn cases() -> Vec<Case> {
             if !full {
                 let why = "one BRDF, two renderers; a ball's mean";
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&bounded), why);
-            } else if light != "sun" {
+            } else {
                 // Caustics of smooth metal: found by chance alone, single balls are noisy by percents; a sun's wholly so.
                 let why = "one BRDF, two renderers";
                 case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", "", why);

@@ -47,6 +47,10 @@ fn the_cases_are_what_the_code_makes() {
         let folder = folder().join(&case.name);
         for (name, bytes) in case.files() {
             let file = folder.join(&name);
+            if name == "case.toml" {
+                let text = String::from_utf8(bytes.clone()).unwrap();
+                sunny16::compare::case::Case::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            }
             if write {
                 fs::create_dir_all(&folder).unwrap();
                 fs::write(&file, &bytes).unwrap();
