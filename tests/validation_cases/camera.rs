@@ -47,20 +47,20 @@ pub fn cases() -> Vec<Case> {
     }
     builder.camera("Camera", DVec3::ZERO, DVec3::NEG_Z, 0.2, Some(1.5));
     let look = format!(
-        "[camera.body]\nsensor = \"36x24\"\n\n[camera.lens]\nfocal_length = {}\nf_stop = {STOP}\nfocus = {S:?}\nblades = 0\n\n[effects.vignetting]\nenabled = false\n\n[effects.bloom]\nenabled = false\n",
+        "[camera.body]\nsensor = \"36x24\"\n\n[camera.lens]\nfocal_length = {}\nf_stop = {STOP}\nfocus = {S:?}\nblades = 0\nbarrel = 0\n\n[effects.vignetting]\nenabled = false\n\n[effects.bloom]\nenabled = false\n",
         F * 1e3
     );
     let mut case = Case {
         name: "depth_of_field".into(),
         title: "Depth of field: points before and behind the focus".into(),
-        text: "Squares of 1000 nit at 0.7, 0.85, 1, 1.5, 2 and 4 m; 100 mm, f/1.4, focused at 1 m, a round iris."
+        text: "Squares of 1000 nit at 0.7, 0.85, 1, 1.5, 2 and 4 m; 100 mm, f/1.4, focused at 1 m, a round iris, no barrel before it."
             .into(),
         size: SIZE,
         scene: Some(builder.build().unwrap()),
         look,
         bounces: 0,
         spp: 4096,
-        references: vec![Reference::mitsuba(4096, "independent")],
+        references: vec![Reference::mitsuba(32_768, "independent")],
         ..Case::default()
     };
     for (name, z, at) in places {

@@ -56,7 +56,7 @@ fn tiles(degrees: f64) -> Case {
         look: WHITE.into(),
         more: vec![("white.hdr".into(), hdr(16, 8, |_| DVec3::ONE))],
         bounces: 1,
-        spp: 1024,
+        spp: if degrees == 60.0 { 4096 } else { 1024 },
         references: vec![Reference::mitsuba(1024, "multi-jittered")],
         ..Case::default()
     };

@@ -85,7 +85,7 @@ pub fn cases() -> Vec<Case> {
             let mitsuba = match (light, full) {
                 ("sky", true) => Reference::mitsuba(4096, "independent"),
                 ("sky", false) | (_, true) => Reference::mitsuba(1024, "independent"),
-                ("lamp", false) => Reference::mitsuba(1024, "multi-jittered"),
+                ("lamp", false) => Reference::mitsuba(16_384, "multi-jittered"),
                 _ => Reference::mitsuba(8192, "multi-jittered"),
             };
             let mut references = vec![mitsuba];
@@ -121,7 +121,14 @@ pub fn cases() -> Vec<Case> {
             }
             if !full {
                 let why = "one BRDF, two renderers; a ball's mean";
-                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&bounded), why);
+                // A highlight of two pixels: at these samples that ball is noisy by up to 0.8 % (one deviation).
+                let noisy = (light == "lamp").then(|| name(2, 1));
+                let sharp: Vec<String> = bounded.iter().filter(|ball| Some(*ball) != noisy.as_ref()).cloned().collect();
+                case.bound(["path", "mitsuba"], "mean", "at_most = 0.005", &list(&sharp), why);
+                if let Some(ball) = noisy {
+                    let why = "two pixels hold half of its light, noisy by up to 0.8 % (validation/README.md)";
+                    case.bound(["path", "mitsuba"], "mean", "at_most = 0.02", &list(&[ball]), why);
+                }
             } else {
                 // Caustics of smooth metal: found by chance alone, single balls are noisy by percents; a sun's wholly so.
                 let why = "one BRDF, two renderers";
