@@ -66,6 +66,20 @@ fn listing(dir: &Path) -> Vec<String> {
 }
 
 #[test]
+fn options_of_the_other_renderer_are_refused() {
+    let dir = workplace();
+    for option in [&["--resume"][..], &["--bounces", "2"], &["--target-error", "1%"], &["--denoise"]] {
+        let run = render(dir.path(), &[&["-o", "out.exr"], option].concat());
+        failed(&run, 2, &[option[0], "path tracer"]);
+    }
+    for option in [&["--times"][..], &["--validation"], &["--device", "0"]] {
+        let run = render(dir.path(), &[&["-o", "out.exr", "--renderer", "path"], option].concat());
+        failed(&run, 2, &[option[0], "raster renderer"]);
+    }
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+}
+
+#[test]
 fn unusable_scenes_end_with_4() {
     let dir = workplace();
     let glb = fs::read(dir.path().join("small.glb")).unwrap();

@@ -40,11 +40,11 @@ pub struct PathArgs {
     /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: u32,
-    /// Surfaces that a path may meet: 1 is direct light alone, as the raster renderer has it (path tracer) [default: no
-    /// limit; chance ends paths that carry little, so that nothing is lost in the mean].
+    /// Surfaces that a path may meet: 0 is what glows alone, 1 direct light too, as the raster renderer has it (path
+    /// tracer) [default: no limit; chance ends paths that carry little, so that nothing is lost in the mean].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64
+    /// Sample each tile until its relative error is below this, e.g. 1% (1 is 1% too; path tracer). Tiles are looked at from 64
     /// samples on; --spp stays the most.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     pub target_error: Option<f64>,
@@ -212,7 +212,11 @@ fn begin(
 ) -> Result<Film, CliError> {
     let there = file.exists();
     if there && args.path.resume {
-        return Ok(Film::read(file, size, settings, print)?);
+        let film = Film::read(file, size, settings, print)?;
+        if film.samples() >= args.path.spp {
+            eprintln!("{} has {} samples a pixel already, and --spp asks for no more", file.display(), film.samples());
+        }
+        return Ok(film);
     }
     if there {
         eprintln!("{} holds an unfinished picture, which --resume goes on with; this run replaces it", file.display());
@@ -355,6 +359,14 @@ fn report(
     );
     if let Some(target) = film.settings().target_error {
         println!("{:.1} % of the picture has come below {} %", film.converged() * 100.0, target * 100.0);
+        if film.converged() < 1.0 {
+            println!("note: the rest has not: --spp {} with --resume goes on", film.samples().saturating_mul(4));
+        }
+    }
+    if film.relative_error() > 0.5 {
+        println!(
+            "note: an error that large is most often that of a few bright pixels (highlights, caustics); --target-error counts tile by tile"
+        );
     }
     render::remark_on_textures(opened);
     render::remark_on_exposure(exposed);

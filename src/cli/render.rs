@@ -62,6 +62,28 @@ enum RendererKind {
     Path,
 }
 
+/// Options that say nothing to the renderer that was chosen are a mistake worth hearing of.
+fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
+    let path = [
+        (args.path.bounces.is_some(), "--bounces"),
+        (args.path.target_error.is_some(), "--target-error"),
+        (args.path.resume, "--resume"),
+        (args.path.denoise, "--denoise"),
+    ];
+    let raster =
+        [(args.times, "--times"), (args.device.validation, "--validation"), (args.device.device.is_some(), "--device")];
+    let (given, of) = match args.renderer {
+        RendererKind::Raster => (&path[..], "the path tracer (--renderer path)"),
+        RendererKind::Path => (&raster[..], "the raster renderer (--renderer raster)"),
+    };
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, name)) => {
+            Err(CliError::Usage(format!("{name} is an option of {of}; leave it out, or choose that renderer")))
+        }
+        None => Ok(()),
+    }
+}
+
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let exr = match args.output.extension().and_then(|extension| extension.to_str()) {
         Some("png") => false,
@@ -73,6 +95,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             )));
         }
     };
+    foreign_options(args)?;
     let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
     output::check_writable(&args.output)?;
     let opened = open::open(&args.scene)?;
