@@ -41,7 +41,7 @@ def ours(binary, case, about, samples, seed, file):
     if "look" in about:
         command += ["--look", str(case.folder / about["look"])]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seconds = re.search(r"samples a pixel in ([0-9.]+) s", text)
+    seconds = re.search(r"on average, in ([0-9.]+) s", text)
     return referees.read(file), float(seconds.group(1))
 
 
