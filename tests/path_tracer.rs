@@ -11,33 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Run, exr_channel, no_gpu, sunny16};
-use glam::{DMat4, DVec3, Vec2, Vec3};
-use sunny16::{
-    photometry::{Lumen, Lux},
-    scene::{
-        build::{SceneBuilder, dielectric, metal},
-        procedural::shapes,
-        write_glb::write_glb,
-    },
-};
+use common::{Run, exr_channel, no_gpu, small_scene, sunny16};
 use tempfile::TempDir;
 
-/// A directory with `small.glb`: a lit plane with a ball, a camera, a lamp and a sun.
 fn workplace() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let mut builder = SceneBuilder::new("small");
-    let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.4, 0.3), 0.7));
-    let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.7, 0.3), 0.4));
-    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
-    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), gold);
-    builder.instance("plane", plane, DMat4::IDENTITY);
-    builder.instance("ball", ball, DMat4::from_translation(DVec3::Y * 0.5));
-    builder.point_light_lumens("bulb", Lumen(800.0), Vec3::ONE, DVec3::new(1.0, 2.0, 1.0));
-    builder.sun("sun", Lux(400.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
-    builder.camera("main", DVec3::new(0.5, 1.5, 3.0), DVec3::Y * 0.3, 0.7, Some(1.5));
-    fs::write(dir.path().join("small.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
-    dir
+    small_scene(4)
 }
 
 const PATH: [&str; 5] = ["render", "small.glb", "--renderer", "path", "-q"];

@@ -155,7 +155,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         metrics::CompareError::Encoding { .. } => usage(error),
         error => CliError::Usage(error.to_string()),
     })?;
-    let mask = args.skip_edges.then(|| metrics::smooth(&reference, 1, 0.1));
+    let mask = args.skip_edges.then(|| metrics::off_edges(&reference));
     let pair = match &mask {
         Some(mask) => pair.masked(mask).map_err(|error| CliError::Usage(error.to_string()))?,
         None => pair,

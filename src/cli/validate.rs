@@ -164,10 +164,11 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
         }
         shots.insert(reference.name.clone(), Shot { picture, variance: None });
     }
-    for name in ["path", "path_centres"] {
-        if name == "path" || case.needs(name) {
-            shots.insert(name.into(), traced(&case, &scene, name == "path")?);
-        }
+    let world = world_of(&scene);
+    // The path tracer's picture is what the camera meters, needed or not.
+    shots.insert("path".into(), traced(&case, &scene, &world, true)?);
+    if case.needs("path_centres") {
+        shots.insert("path_centres".into(), traced(&case, &scene, &world, false)?);
     }
     if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
         shots.insert("raster".into(), rastered(&scene, renderer)?);
@@ -175,12 +176,13 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
     let exposure = camera(&scene, &shots)?.0;
     let mut rows = validation::not_finite(&shots);
     for expect in &case.expects {
-        let shot = match shots.get(&expect.test) {
-            None => continue,
-            Some(shot) if expect.set.is_empty() && !expect.exposed => shot.clone(),
-            Some(shot) => changed(&case, expect, shot, renderer.as_deref_mut())?,
+        let Some(shot) = shots.get(&expect.test) else { continue };
+        let row = if expect.set.is_empty() && !expect.exposed {
+            validation::expected(&case, expect, shot)
+        } else {
+            validation::expected(&case, expect, &changed(&case, expect, shot, renderer.as_deref_mut())?)
         };
-        rows.push(validation::expected(&case, expect, &shot).map_err(|detail| in_case(&case, detail))?);
+        rows.push(row.map_err(|detail| in_case(&case, detail))?);
     }
     for bound in &case.bounds {
         if shots.contains_key(&bound.test) && shots.contains_key(&bound.against) {
@@ -202,7 +204,7 @@ fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Rend
     let mut shot = match (expect.set.is_empty(), expect.test.as_str(), renderer) {
         (true, ..) => shot.clone(),
         (_, "raster", Some(renderer)) => rastered(&scene, renderer)?,
-        (_, name, _) => traced(case, &scene, name == "path")?,
+        (_, name, _) => traced(case, &scene, &world_of(&scene), name == "path")?,
     };
     if expect.exposed {
         let shots = Shots::from([("path".to_string(), shot.clone())]);
@@ -243,14 +245,17 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }
 
+fn world_of(scene: &open::Opened) -> World<'_> {
+    World::new(&scene.scene, scene.camera.0.w_axis.truncate())
+}
+
 /// Our path tracer's picture, with its noise.
-fn traced(case: &Case, scene: &open::Opened, whole_pixels: bool) -> Result<Shot, CliError> {
+fn traced(case: &Case, scene: &open::Opened, world: &World<'_>, whole_pixels: bool) -> Result<Shot, CliError> {
     let [width, height] = case.size;
-    let world = World::new(&scene.scene, scene.camera.0.w_axis.truncate());
     let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene));
     let walk = Walk { bounces: case.bounces, ..Walk::default() };
     let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
-    if !film.add(&world, &camera, case.spp, &path::INTERRUPTED) {
+    if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {
         return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
     }
     let pixels = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();

@@ -10,6 +10,7 @@ use std::{
 use serde::Deserialize;
 
 use super::expression::{self, Values};
+use crate::scene::look::syntax_error;
 
 /// A case file is short; more bytes than this are not one.
 const MOST_BYTES: u64 = 1 << 20;
@@ -256,10 +257,7 @@ impl Case {
     /// # Errors
     /// As one line: the place and what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let case: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(0, |span| text.get(..span.start).map_or(0, |t| t.matches('\n').count()) + 1);
-            format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
-        })?;
+        let case: Self = toml::from_str(text).map_err(|error| syntax_error(text, &error))?;
         case.check()?;
         Ok(case)
     }

@@ -299,6 +299,14 @@ pub struct Stops {
     pub map: Vec<f32>,
 }
 
+impl Stops {
+    /// The map without its signs.
+    #[must_use]
+    pub fn unsigned(&self) -> Vec<f32> {
+        self.map.iter().map(|stops| stops.abs()).collect()
+    }
+}
+
 /// Relative bias block by block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blocks {
@@ -315,6 +323,13 @@ pub struct Blocks {
     /// Each block's `(mean(test) - mean(reference)) / max(mean(reference), floor)` of luminance, with a floor of
     /// `BLOCK_FLOOR` of the whole reference's mean; none where no pixel counts.
     pub bias: Vec<Option<f32>>,
+}
+
+/// Where a picture has no edges, shadow edges among them: luminance among each pixel's neighbours differs by at most 10
+/// percent.
+#[must_use]
+pub fn off_edges(picture: &Picture) -> Vec<bool> {
+    smooth(picture, 1, 0.1)
 }
 
 /// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each side, luminance

@@ -142,8 +142,7 @@ impl Summary {
         let exposures = hdr.as_ref().and_then(|(_, exposures)| *exposures);
         let flip_hdr = hdr.map(|(map, _)| map);
         let stops = pair.stops();
-        let unsigned: Option<Vec<f32>> =
-            stops.as_ref().map(|stops| stops.map.iter().map(|stops| stops.abs()).collect());
+        let unsigned = stops.as_ref().map(Stops::unsigned);
         let blocks = pair.blocks();
         let psnr_peak = if scene { settings.exposure.saturation_luminance().get() } else { 1.0 };
         let summary = Self {

@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{
     case::{ALL, Bound, Case, Expect, Metric},
-    flip,
+    flip::{self, PIXELS_PER_DEGREE},
     metrics::{self, Pair},
     picture::Picture,
 };
 use crate::photometry::color::luminance;
-
-/// FLIP's viewing distance, as its authors have it: 0.7 m before a display 0.7 m wide with 3840 pixels.
-const PIXELS_PER_DEGREE: f32 = 67.0;
 
 /// A picture of a case, with what is known of its noise.
 #[derive(Clone, Debug)]
@@ -44,9 +41,6 @@ impl Limit {
         }
     }
 }
-
-/// Pixels whose neighbours differ by more than this share of the brightest lie at an edge.
-const EDGE: f64 = 0.1;
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,7 +232,7 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Resu
 
 fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, exposure: f64) -> Result<f64, String> {
     let (test, right) = (&test.picture, &against.picture);
-    let mask = match (mask, bound.skip_edges.then(|| metrics::smooth(right, 1, EDGE))) {
+    let mask = match (mask, bound.skip_edges.then(|| metrics::off_edges(right))) {
         (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
         (mask, flat) => flat.or_else(|| mask.map(<[bool]>::to_vec)),
     };
@@ -258,10 +252,7 @@ fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, ex
         Metric::Flip => pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE)),
         Metric::FlipHdr => pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0),
         Metric::Psnr => pair.psnr(1.0 / exposure),
-        Metric::Stops => pair.stops().and_then(|stops| {
-            let sizes: Vec<f32> = stops.map.iter().map(|stops| stops.abs()).collect();
-            pair.mean(&sizes)
-        }),
+        Metric::Stops => pair.stops().and_then(|stops| pair.mean(&stops.unsigned())),
     };
     figure.ok_or_else(|| {
         format!("{names} has no {}: '{}' is dark there", bound.metric.name(), bound.against, names = bound.test)

@@ -3,17 +3,24 @@
 //! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` says that there is none.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
-use std::{env, f64::consts::PI, path::Path, process::Command};
+use std::{env, f64::consts::PI, fs, path::Path, process::Command};
 
-use glam::{DVec3, DVec4, Vec3};
+use glam::{DMat4, DVec3, DVec4, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
     frame::{Aov, Picture, Renderer, Settings},
     gpu::{Gpu, GpuOptions, fault::Fault},
     passes::{View, resolve::Channel},
-    photometry::Ev100,
-    scene::{Material, Projection, Scene, build::facing},
+    photometry::{Ev100, Lumen, Lux},
+    scene::{
+        Material, Projection, Scene,
+        build::{SceneBuilder, dielectric, facing, metal},
+        procedural::shapes,
+        write_glb::write_glb,
+    },
 };
+
+use tempfile::TempDir;
 
 /// A device whose drop, at the end of a test, asserts that validation had nothing to say and that nothing leaked.
 ///
@@ -244,4 +251,21 @@ pub fn exr_channel(file: &Path, name: &str) -> Vec<f32> {
     let image = exr::prelude::read_first_flat_layer_from_file(file).expect("an EXR");
     let channel = image.layer_data.channel_data.list.iter().find(|channel| channel.name.to_string() == name);
     channel.unwrap_or_else(|| panic!("no channel {name}")).sample_data.values_as_f32().collect()
+}
+
+/// A directory with `small.glb`: a lit plane with a ball of 20 * 4^subdivisions triangles, a camera, a lamp and a sun.
+pub fn small_scene(subdivisions: u32) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let mut builder = SceneBuilder::new("small");
+    let floor = builder.add_material(dielectric("floor", Vec3::new(0.5, 0.4, 0.3), 0.7));
+    let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.7, 0.3), 0.4));
+    let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, subdivisions), gold);
+    builder.instance("plane", plane, DMat4::IDENTITY);
+    builder.instance("ball", ball, DMat4::from_translation(DVec3::Y * 0.5));
+    builder.point_light_lumens("bulb", Lumen(800.0), Vec3::ONE, DVec3::new(1.0, 2.0, 1.0));
+    builder.sun("sun", Lux(400.0), Vec3::ONE, DVec3::new(0.4, -1.0, -0.3));
+    builder.camera("main", DVec3::new(0.5, 1.5, 3.0), DVec3::Y * 0.3, 0.7, Some(1.5));
+    fs::write(dir.path().join("small.glb"), write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    dir
 }

@@ -161,10 +161,7 @@ impl Look {
     /// TOML that does not parse, an unknown property, a wrong value.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<(), LookError> {
         let oops = |detail: String| LookError::File { file: name.into(), detail };
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(0, |span| line_at(text, span.start));
-            oops(format!("line {line}: {}", error.message().lines().next().unwrap_or_default()))
-        })?;
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| oops(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
@@ -382,6 +379,12 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
             other => out.push((path, plain(other))),
         }
     }
+}
+
+/// What is wrong with the TOML of a text: one line, with the number of the line.
+pub(crate) fn syntax_error(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(0, |span| line_at(text, span.start));
+    format!("line {line}: {}", error.message().lines().next().unwrap_or_default())
 }
 
 /// The line, from 1, of a place in a text (bytes).
