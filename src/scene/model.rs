@@ -160,12 +160,152 @@ pub struct Material {
     pub transmission_texture: Option<TextureRef>,
     /// KHR_materials_volume: what the mesh encloses.
     pub volume: Volume,
+    /// KHR_materials_dispersion: 20 over the Abbe number; 0: every colour is bent alike.
+    pub dispersion: f32,
+    /// KHR_materials_specular: the strength of the dielectric's reflection.
+    pub specular: Specular,
+    /// KHR_materials_clearcoat: a clear layer over everything else.
+    pub clearcoat: Clearcoat,
+    /// KHR_materials_sheen: fibres that stand off a cloth.
+    pub sheen: Sheen,
+    /// KHR_materials_anisotropy: highlights that are longer one way.
+    pub anisotropy: Anisotropy,
+    /// KHR_materials_iridescence: a thin film, as of soap or oil.
+    pub iridescence: Iridescence,
+    /// KHR_materials_diffuse_transmission: light that leaves diffusely on the other side, as of a leaf.
+    pub diffuse_transmission: DiffuseTransmission,
+}
+
+/// KHR_materials_specular.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Specular {
+    /// Strength of the dielectric's reflection at every angle, 0 to 1; a factor of the texture's alpha.
+    pub factor: f32,
+    /// Strength in alpha (linear).
+    pub texture: Option<TextureRef>,
+    /// Colour of the reflection along the normal, linear rgb, at least 0; above 1 it is stronger than that of the index of refraction.
+    pub color: Vec3,
+    /// That colour (sRGB).
+    pub color_texture: Option<TextureRef>,
+}
+
+impl Default for Specular {
+    /// As the index of refraction has it.
+    fn default() -> Self {
+        Self { factor: 1.0, texture: None, color: Vec3::ONE, color_texture: None }
+    }
+}
+
+/// KHR_materials_clearcoat: a smooth dielectric layer of index 1.5.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clearcoat {
+    /// How much of it there is, 0 to 1; a factor of the texture's red.
+    pub factor: f32,
+    /// How much in red (linear).
+    pub texture: Option<TextureRef>,
+    /// Perceptual roughness, 0 to 1; a factor of the texture's green.
+    pub roughness: f32,
+    /// Roughness in green (linear).
+    pub roughness_texture: Option<TextureRef>,
+    /// Its own tangent-space normals (linear); none: those of the mesh, not of the normal map below.
+    pub normal_texture: Option<TextureRef>,
+    /// Scale of that map's x and y.
+    pub normal_scale: f32,
+}
+
+impl Default for Clearcoat {
+    /// None.
+    fn default() -> Self {
+        Self {
+            factor: 0.0,
+            texture: None,
+            roughness: 0.0,
+            roughness_texture: None,
+            normal_texture: None,
+            normal_scale: 1.0,
+        }
+    }
+}
+
+/// KHR_materials_sheen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sheen {
+    /// Colour and strength, linear rgb, 0 to 1; black: none. A factor of the texture's.
+    pub color: Vec3,
+    /// Colour (sRGB).
+    pub color_texture: Option<TextureRef>,
+    /// Perceptual roughness, 0 to 1; a factor of the texture's alpha.
+    pub roughness: f32,
+    /// Roughness in alpha (linear).
+    pub roughness_texture: Option<TextureRef>,
+}
+
+/// KHR_materials_anisotropy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Anisotropy {
+    /// How much rougher the surface is along the direction than across it, 0 to 1; a factor of the texture's blue.
+    pub strength: f32,
+    /// From the tangent towards the bitangent (rad); added to the texture's direction.
+    pub rotation: f32,
+    /// Direction in red and green (-1 to 1), strength in blue (linear).
+    pub texture: Option<TextureRef>,
+}
+
+/// KHR_materials_iridescence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iridescence {
+    /// How much of it there is, 0 to 1; a factor of the texture's red.
+    pub factor: f32,
+    /// How much in red (linear).
+    pub texture: Option<TextureRef>,
+    /// Index of refraction of the film, at least 1.
+    pub ior: f32,
+    /// Thickness (nm) where the texture's green is 0.
+    pub thickness_minimum: f32,
+    /// Thickness (nm) where it is 1, or everywhere without a texture.
+    pub thickness_maximum: f32,
+    /// Thickness in green (linear).
+    pub thickness_texture: Option<TextureRef>,
+}
+
+impl Default for Iridescence {
+    /// None.
+    fn default() -> Self {
+        Self {
+            factor: 0.0,
+            texture: None,
+            ior: 1.3,
+            thickness_minimum: 100.0,
+            thickness_maximum: 400.0,
+            thickness_texture: None,
+        }
+    }
+}
+
+/// KHR_materials_diffuse_transmission.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiffuseTransmission {
+    /// The part of the diffuse light that leaves on the other side, 0 to 1; a factor of the texture's alpha.
+    pub factor: f32,
+    /// That part in alpha (linear).
+    pub texture: Option<TextureRef>,
+    /// Its colour, linear rgb, 0 to 1; a factor of the texture's.
+    pub color: Vec3,
+    /// Colour (sRGB).
+    pub color_texture: Option<TextureRef>,
+}
+
+impl Default for DiffuseTransmission {
+    /// None.
+    fn default() -> Self {
+        Self { factor: 0.0, texture: None, color: Vec3::ONE, color_texture: None }
+    }
 }
 
 impl Material {
     /// Every texture it uses, with what for.
     #[must_use]
-    pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 7] {
+    pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 19] {
         [
             ("base colour", self.base_color_texture),
             ("metallic and roughness", self.metallic_roughness_texture),
@@ -174,6 +314,18 @@ impl Material {
             ("emission", self.emissive_texture),
             ("transmission", self.transmission_texture),
             ("thickness", self.volume.thickness_texture),
+            ("specular", self.specular.texture),
+            ("specular colour", self.specular.color_texture),
+            ("clear coat", self.clearcoat.texture),
+            ("clear coat roughness", self.clearcoat.roughness_texture),
+            ("clear coat normals", self.clearcoat.normal_texture),
+            ("sheen colour", self.sheen.color_texture),
+            ("sheen roughness", self.sheen.roughness_texture),
+            ("anisotropy", self.anisotropy.texture),
+            ("iridescence", self.iridescence.texture),
+            ("iridescence thickness", self.iridescence.thickness_texture),
+            ("diffuse transmission", self.diffuse_transmission.texture),
+            ("diffuse transmission colour", self.diffuse_transmission.color_texture),
         ]
     }
 
@@ -254,6 +406,13 @@ impl Default for Material {
             transmission: 0.0,
             transmission_texture: None,
             volume: Volume::default(),
+            dispersion: 0.0,
+            specular: Specular::default(),
+            clearcoat: Clearcoat::default(),
+            sheen: Sheen::default(),
+            anisotropy: Anisotropy::default(),
+            iridescence: Iridescence::default(),
+            diffuse_transmission: DiffuseTransmission::default(),
         }
     }
 }

@@ -1,0 +1,164 @@
+//! Vertices, indices and primitives on the device.
+
+use std::sync::Arc;
+
+use glam::{DMat4, Vec2, Vec3, Vec4};
+
+use super::{Layer, materials::texture_slots};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
+    scene::{self, AlphaMode, Scene},
+};
+
+/// A vertex as the pipelines read it.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct Vertex {
+    position: Vec3,
+    normal: [i16; 4],
+    tangent: [i16; 4],
+    uv0: Vec2,
+    uv1: Vec2,
+    color: [f32; 4],
+}
+
+/// Bytes of a vertex.
+pub const VERTEX_STRIDE: u32 = size_of::<Vertex>() as u32;
+
+/// Location, format and offset of each vertex attribute.
+#[must_use]
+pub fn vertex_attributes() -> Vec<(u32, vk::Format, u32)> {
+    let offset = |bytes: usize| bytes as u32;
+    vec![
+        (0, vk::Format::R32G32B32_SFLOAT, offset(std::mem::offset_of!(Vertex, position))),
+        (1, vk::Format::R16G16B16A16_SNORM, offset(std::mem::offset_of!(Vertex, normal))),
+        (2, vk::Format::R16G16B16A16_SNORM, offset(std::mem::offset_of!(Vertex, tangent))),
+        (3, vk::Format::R32G32_SFLOAT, offset(std::mem::offset_of!(Vertex, uv0))),
+        (4, vk::Format::R32G32_SFLOAT, offset(std::mem::offset_of!(Vertex, uv1))),
+        (5, vk::Format::R32G32B32A32_SFLOAT, offset(std::mem::offset_of!(Vertex, color))),
+    ]
+}
+
+/// A primitive with all places where it stands.
+pub(super) struct Group {
+    pub(super) first_index: u32,
+    pub(super) index_count: u32,
+    pub(super) vertex_offset: i32,
+    pub(super) material: u32,
+    pub(super) layer: Layer,
+    pub(super) double_sided: bool,
+    pub(super) center: Vec3,
+    pub(super) radius: f32,
+    pub(super) places: Arc<[DMat4]>,
+}
+
+/// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
+pub(super) const MOST_INSTANCES: usize = 16 << 20;
+
+pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>);
+
+/// A primitive with all places where it stands.
+pub(super) struct Part<'a> {
+    pub(super) primitive: &'a scene::Primitive,
+    pub(super) places: Arc<[DMat4]>,
+    pub(super) material: usize,
+}
+
+/// All primitives that a scene shows.
+pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_>> {
+    let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
+    for placed in scene.walk() {
+        if let Some(places) = placed.node.mesh.and_then(|mesh| places.get_mut(mesh)) {
+            places.push(placed.world);
+        }
+    }
+    let mut parts = Vec::new();
+    for (mesh, places) in scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty()) {
+        let shared: Arc<[DMat4]> = places.as_slice().into();
+        parts.extend(mesh.primitives.iter().map(|primitive| Part {
+            primitive,
+            places: Arc::clone(&shared),
+            material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
+        }));
+    }
+    parts
+}
+
+pub(super) fn upload_geometry(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    parts: &[Part<'_>],
+    materials: &[scene::Material],
+) -> GpuResult<Geometry> {
+    let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
+    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
+    let instance_count: usize = parts.iter().map(|part| part.places.len()).sum();
+    for (what, count, limit) in [
+        ("the number of vertices", vertex_count, i32::MAX as usize),
+        ("the number of indices", index_count, u32::MAX as usize),
+        ("the number of shown primitives", instance_count, MOST_INSTANCES),
+    ] {
+        if count > limit {
+            return Err(GpuError::TooLarge {
+                what: what.into(),
+                asked: count.to_string(),
+                limit: limit.to_string(),
+                device: gpu.info().name.clone(),
+                remedy: "use a simpler scene",
+            });
+        }
+    }
+    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
+    let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
+    let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
+    let mut groups = Vec::new();
+    for &Part { primitive, ref places, material } in parts {
+        let described = materials.get(material).cloned().unwrap_or_default();
+        let (center, radius) = bounding_sphere(&primitive.positions);
+        groups.push(Group {
+            first_index: index_data.len() as u32,
+            index_count: primitive.indices.len() as u32,
+            vertex_offset: vertex_data.len() as i32,
+            material: material as u32,
+            layer: match described.alpha {
+                AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
+                AlphaMode::Opaque => Layer::Opaque,
+                AlphaMode::Mask { .. } => Layer::Mask,
+                AlphaMode::Blend => Layer::Blend,
+            },
+            double_sided: described.double_sided,
+            center,
+            radius,
+            places: Arc::clone(places),
+        });
+        vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
+        index_data.extend_from_slice(&primitive.indices);
+    }
+    uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
+    uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;
+    Ok((vertices, indices, groups))
+}
+
+pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
+    let snorm = |v: Vec4| v.to_array().map(|x| (x.clamp(-1.0, 1.0) * 32767.0).round() as i16);
+    let normal = primitive.normals.get(index).copied().unwrap_or(Vec3::Y);
+    let tangent = primitive.tangents.get(index).copied().unwrap_or(Vec4::ZERO);
+    Vertex {
+        position: primitive.positions.get(index).copied().unwrap_or_default(),
+        normal: snorm(normal.extend(0.0)),
+        tangent: snorm(tangent),
+        uv0: primitive.uv0.get(index).copied().unwrap_or_default(),
+        uv1: primitive.uv1.get(index).copied().unwrap_or_default(),
+        color: primitive.colors.get(index).copied().unwrap_or(Vec4::ONE).to_array(),
+    }
+}
+
+pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32) {
+    let (low, high) = positions
+        .iter()
+        .fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| (low.min(p), high.max(p)));
+    let center = if positions.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
+    let radius = positions.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
+    (center, radius)
+}

@@ -1,0 +1,173 @@
+//! Materials and their textures on the device.
+
+use std::{collections::HashMap, sync::Arc};
+
+use glam::{Vec3, Vec4};
+
+use super::super::{mips, shared};
+use crate::{
+    gpu::{
+        Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo, upload::Uploader,
+        vk,
+    },
+    scene::{self, AlphaMode, Scene, TextureRef, Wrap},
+};
+
+pub(super) fn materials_with_tangents(scene: &Scene) -> Vec<bool> {
+    let mut has = vec![false; scene.materials.len()];
+    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        if let Some(slot) = primitive.material.and_then(|material| has.get_mut(material)) {
+            *slot |= !primitive.tangents.is_empty();
+        }
+    }
+    has
+}
+
+pub(super) fn texture_slots(material: &scene::Material) -> [Option<TextureRef>; 5] {
+    [
+        material.base_color_texture,
+        material.metallic_roughness_texture,
+        material.normal_texture,
+        material.occlusion_texture,
+        material.emissive_texture,
+    ]
+}
+
+pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> shared::Material {
+    let mut uv_rows = [Vec4::ZERO; 10];
+    for (slot, texture) in texture_slots(material).into_iter().enumerate() {
+        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        for (row, values) in transform.iter().enumerate() {
+            uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
+        }
+    }
+    let mut flags = 0;
+    let mut cutoff = 0.0;
+    if let AlphaMode::Mask { cutoff: value } = material.alpha {
+        flags |= shared::MATERIAL_MASK;
+        cutoff = value;
+    }
+    for (on, flag) in [
+        (material.unlit, shared::MATERIAL_UNLIT),
+        (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
+        (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
+    ] {
+        flags |= if on { flag } else { 0 };
+    }
+    shared::Material {
+        base_color: material.base_color,
+        emission: material.emission.extend(cutoff),
+        metallic: material.metallic,
+        roughness: material.roughness,
+        normal_scale: material.normal_scale,
+        occlusion_strength: material.occlusion_strength,
+        flags,
+        uv_rows,
+        ..Default::default()
+    }
+}
+
+pub(super) const SLOT_NAMES: [&str; 5] =
+    ["base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture"];
+
+pub(super) fn upload_textures(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    scene: &Scene,
+    materials: &[scene::Material],
+    white: &Arc<Image>,
+    pipeline: &GraphicsPipeline,
+) -> GpuResult<Arc<TextureSet>> {
+    let plain = SamplerInfo {
+        mag: vk::Filter::LINEAR,
+        min: vk::Filter::LINEAR,
+        mip: vk::SamplerMipmapMode::LINEAR,
+        mips: true,
+        wrap_u: vk::SamplerAddressMode::REPEAT,
+        wrap_v: vk::SamplerAddressMode::REPEAT,
+    };
+    // A picture that is used both as colour and as data is uploaded twice.
+    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
+    for material in materials {
+        let mut list = Vec::new();
+        for (slot, reference) in texture_slots(material).into_iter().enumerate() {
+            let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
+            let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
+            let Some((texture, image)) = picture else {
+                list.push((Arc::clone(white), plain));
+                continue;
+            };
+            let srgb = matches!(slot, 0 | 4);
+            let key = (texture.image, srgb);
+            let on_device = match uploaded.get(&key) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let made =
+                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
+                    uploaded.insert(key, Arc::clone(&made));
+                    made
+                }
+            };
+            list.push((on_device, sampler_info(&texture.sampler)));
+        }
+        lists.push(list);
+    }
+    let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
+        .iter()
+        .map(|list| {
+            SLOT_NAMES.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
+        })
+        .collect();
+    TextureSet::new(gpu, "material textures", pipeline, 1, &binds)
+}
+
+pub(super) fn texture_image(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    name: &str,
+    rgba8: &[u8],
+    width: u32,
+    height: u32,
+    srgb: bool,
+) -> GpuResult<Arc<Image>> {
+    let mut levels = mips::chain(rgba8, width, height, srgb);
+    let (mut width, mut height) = (width, height);
+    // A picture beyond the device's limit starts at a smaller level.
+    let limit = gpu.limits().max_image_dimension2_d;
+    while (width > limit || height > limit) && levels.len() > 1 {
+        levels.remove(0);
+        (width, height) = ((width / 2).max(1), (height / 2).max(1));
+    }
+    let info = ImageInfo {
+        width,
+        height,
+        mips: levels.len() as u32,
+        format: if srgb { vk::Format::R8G8B8A8_SRGB } else { vk::Format::R8G8B8A8_UNORM },
+        usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+    };
+    let image = Image::new(gpu, &format!("texture {name}"), info)?;
+    uploader.texture(&image, &levels)?;
+    Ok(image)
+}
+
+pub(super) fn sampler_info(sampler: &scene::Sampler) -> SamplerInfo {
+    let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
+    let wrap = |wrap| match wrap {
+        Wrap::Repeat => vk::SamplerAddressMode::REPEAT,
+        Wrap::Mirror => vk::SamplerAddressMode::MIRRORED_REPEAT,
+        Wrap::Clamp => vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+    SamplerInfo {
+        mag: filter(sampler.mag_linear),
+        min: filter(sampler.min_linear),
+        mip: if sampler.mip_linear == Some(true) {
+            vk::SamplerMipmapMode::LINEAR
+        } else {
+            vk::SamplerMipmapMode::NEAREST
+        },
+        mips: sampler.mip_linear.is_some(),
+        wrap_u: wrap(sampler.wrap_u),
+        wrap_v: wrap(sampler.wrap_v),
+    }
+}

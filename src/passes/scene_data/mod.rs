@@ -1,0 +1,394 @@
+//! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
+
+mod geometry;
+mod lights;
+mod materials;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use glam::{DMat4, DVec3, Vec3};
+
+pub(super) use self::lights::{STRONGEST, light_axes};
+use self::{
+    geometry::{Group, Part, scene_parts, upload_geometry},
+    lights::tree_over,
+    materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
+};
+pub use self::{
+    geometry::{VERTEX_STRIDE, vertex_attributes},
+    lights::{WorldLight, world_lights},
+};
+use super::{
+    area_lights, environment, light_tree,
+    profiles::Profiles,
+    shared,
+    traced::{SceneTrees, TreesFor},
+    view::View,
+};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader},
+    scene::{self, Scene},
+};
+
+/// How a draw's pixels reach the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// G-buffer, material without textures.
+    Plain,
+    /// G-buffer.
+    Opaque,
+    /// G-buffer, alpha-tested.
+    Mask,
+    /// Over the lit picture.
+    Blend,
+}
+
+/// One draw call.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// Added to each index.
+    pub vertex_offset: i32,
+    /// Into the frame's instances.
+    pub first_instance: u32,
+    /// How many.
+    pub instance_count: u32,
+    /// Into the scene's materials.
+    pub material: u32,
+    /// Both sides are drawn.
+    pub double_sided: bool,
+    /// The transform mirrors, so that the front winds the other way.
+    pub mirrored: bool,
+    /// Where its pixels go.
+    pub layer: Layer,
+}
+
+/// What a view sees of a scene.
+pub struct Visible {
+    /// Draw calls: opaque ones grouped, blended ones from back to front.
+    pub draws: Vec<Draw>,
+    /// Instances that the draws refer to.
+    pub instances: Vec<shared::Instance>,
+    /// Instances outside of the view.
+    pub culled: usize,
+}
+
+/// A scene on the device.
+pub struct GpuScene {
+    /// Another one for each upload.
+    pub number: u64,
+    /// All vertices.
+    pub vertices: Arc<Buffer>,
+    /// All indices.
+    pub indices: Arc<Buffer>,
+    /// All materials.
+    pub materials: Arc<Buffer>,
+    /// One set of textures a material.
+    pub textures: Arc<TextureSet>,
+    /// Directional lights first.
+    pub lights: Vec<WorldLight>,
+    /// Tree over all lights that have a place.
+    pub light_tree: Vec<light_tree::Node>,
+    /// The linear maps of area lights (`photometry::area::ltc`).
+    pub ltc: Arc<Buffer>,
+    /// What is lost by leaving out lamps below a threshold (`light_tree::loss_table`).
+    pub losses: Arc<Buffer>,
+    /// Measured distributions of lamps (`profiles::Profiles`).
+    pub profiles: Arc<Buffer>,
+    /// Light from all around (`environment::bytes`).
+    pub environment: Arc<Buffer>,
+    /// There is something to see where no surface is.
+    pub has_background: bool,
+    /// What shadow rays walk, where it was asked for.
+    pub trees: Option<SceneTrees>,
+    /// One white texel, for what is not there.
+    pub white: Arc<Image>,
+    /// The box around all that is shown (m).
+    pub bounds: (DVec3, DVec3),
+    groups: Vec<Group>,
+    /// Shining surfaces of lamps: seen, but nothing else; they cast no shadow.
+    lamp_bodies: Vec<Group>,
+}
+
+/// What throws shadows.
+#[derive(Default)]
+pub struct Casters {
+    /// Instances, relative to the camera.
+    pub instances: Vec<shared::Instance>,
+    /// Primitives.
+    pub groups: Vec<CasterGroup>,
+}
+
+/// A primitive with all places where it throws a shadow.
+pub struct CasterGroup {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// Added to each index.
+    pub vertex_offset: i32,
+    /// Into the scene's materials.
+    pub material: u32,
+    /// Alpha-tested or not.
+    pub layer: Layer,
+    /// Into the casters' instances.
+    first_instance: u32,
+    /// Around each place: centre relative to the camera, and radius.
+    spheres: Vec<(Vec3, f32)>,
+}
+
+impl CasterGroup {
+    /// Runs of instances (first, count) that a projection may see. Nothing is left out for being nearer than it begins.
+    #[must_use]
+    pub fn seen_by(&self, to_clip: &glam::Mat4) -> Vec<(u32, u32)> {
+        let m = to_clip.transpose();
+        let planes = [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis];
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for (index, (center, radius)) in (self.first_instance..).zip(&self.spheres) {
+            let seen = planes.iter().all(|plane| plane.dot(center.extend(1.0)) >= -radius * plane.truncate().length());
+            match runs.last_mut() {
+                _ if !seen => {}
+                Some((first, count)) if *first + *count == index => *count += 1,
+                _ => runs.push((index, 1)),
+            }
+        }
+        runs
+    }
+}
+
+impl GpuScene {
+    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
+    /// gives the textures' layout.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+        let mut uploader = Uploader::new(gpu)?;
+        let default_material = scene.materials.len();
+        let bodies = area_lights::lamp_bodies(scene);
+        let materials: Vec<scene::Material> = scene
+            .materials
+            .iter()
+            .cloned()
+            .chain([scene::Material::default()])
+            .chain(bodies.iter().map(|body| body.material.clone()))
+            .collect();
+        let mut parts = scene_parts(scene, default_material);
+        let own_parts = parts.len();
+        parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
+            primitive: &body.surface,
+            places: Arc::new([body.place]),
+            material: default_material + 1 + index,
+        }));
+        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let lamp_bodies = groups.split_off(own_parts);
+        let has_tangents = materials_with_tangents(scene);
+        let packed: Vec<shared::Material> = materials
+            .iter()
+            .enumerate()
+            .map(|(index, material)| {
+                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed
+            })
+            .collect();
+        let material_buffer =
+            Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
+        uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
+        let mut profiles = Profiles::default();
+        let lights = world_lights(scene, &mut profiles);
+        let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let limit = gpu.limits().max_storage_buffer_range;
+            if bytes.len() as u64 > u64::from(limit) {
+                return Err(GpuError::TooLarge {
+                    what: name.into(),
+                    asked: format!("{} bytes", bytes.len()),
+                    limit: format!("{limit} bytes"),
+                    device: gpu.info().name.clone(),
+                    remedy: "use a smaller file",
+                });
+            }
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
+        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
+        let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
+        let light_tree = tree_over(&lights);
+        let (low, high) = scene.bounds().unwrap_or_default();
+        let table = light_tree::loss_table(&light_tree, low, high);
+        let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+        uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
+        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let maps = crate::photometry::area::ltc::table();
+        let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
+        uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
+        uploader.finish()?;
+        let bounds = (low, high);
+        static UPLOADS: AtomicU64 = AtomicU64::new(0);
+        Ok(Self {
+            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+            vertices,
+            indices,
+            materials: material_buffer,
+            textures,
+            lights,
+            light_tree,
+            losses,
+            profiles,
+            environment,
+            has_background,
+            trees,
+            ltc,
+            white,
+            bounds,
+            groups,
+            lamp_bodies,
+        })
+    }
+
+    /// What this view sees, and in which order it is drawn.
+    #[must_use]
+    pub fn visible(&self, view: &View) -> Visible {
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
+        let mut blended: Vec<(f32, Draw)> = Vec::new();
+        for group in self.groups.iter().chain(&self.lamp_bodies) {
+            for mirrored in [false, true] {
+                let first = visible.instances.len() as u32;
+                let draw = |first_instance, instance_count| Draw {
+                    first_index: group.first_index,
+                    index_count: group.index_count,
+                    vertex_offset: group.vertex_offset,
+                    first_instance,
+                    instance_count,
+                    material: group.material,
+                    double_sided: group.double_sided,
+                    mirrored,
+                    layer: group.layer,
+                };
+                for place in group.places.iter() {
+                    if (place.determinant() < 0.0) != mirrored {
+                        continue;
+                    }
+                    let (instance, scale) = place_instance(place, view.position);
+                    let center = instance.to_world.transform_point3(group.center);
+                    if !view.may_see(center, group.radius * scale) {
+                        visible.culled += 1;
+                        continue;
+                    }
+                    if group.layer == Layer::Blend {
+                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                    }
+                    visible.instances.push(instance);
+                }
+                let count = visible.instances.len() as u32 - first;
+                if count > 0 && group.layer != Layer::Blend {
+                    visible.draws.push(draw(first, count));
+                }
+            }
+        }
+        visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
+        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
+        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        visible
+    }
+
+    /// All that throws shadows: everything that is not blended.
+    #[must_use]
+    pub fn casters(&self, camera: DVec3) -> Casters {
+        let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
+        for group in self.groups.iter().filter(|group| group.layer != Layer::Blend) {
+            let first_instance = casters.instances.len() as u32;
+            let mut spheres = Vec::with_capacity(group.places.len());
+            for place in group.places.iter() {
+                let (instance, scale) = place_instance(place, camera);
+                spheres.push((instance.to_world.transform_point3(group.center), group.radius * scale));
+                casters.instances.push(instance);
+            }
+            casters.groups.push(CasterGroup {
+                first_index: group.first_index,
+                index_count: group.index_count,
+                vertex_offset: group.vertex_offset,
+                material: group.material,
+                layer: group.layer,
+                first_instance,
+                spheres,
+            });
+        }
+        casters
+    }
+
+    /// Whether any light has a surface.
+    #[must_use]
+    pub fn has_area_lights(&self) -> bool {
+        let kind = |light: &WorldLight| light.shader.kind & shared::LIGHT_KIND_BITS;
+        self.lights.iter().any(|light| kind(light) >= shared::LIGHT_SPHERE)
+    }
+
+    /// The lights relative to the camera, directional ones first.
+    #[must_use]
+    pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
+        self.lights
+            .iter()
+            .map(|light| shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader })
+            .collect()
+    }
+
+    /// The light tree relative to the camera.
+    #[must_use]
+    pub fn nodes_for(&self, view: &View) -> Vec<shared::LightNode> {
+        self.light_tree
+            .iter()
+            .map(|node| shared::LightNode { center: (node.center - view.position).as_vec3(), ..node.shader })
+            .collect()
+    }
+
+    /// How many lights are directional.
+    #[must_use]
+    pub fn directional_count(&self) -> u32 {
+        self.lights.iter().filter(|light| light.directional).count() as u32
+    }
+
+    /// Whether anything is alpha-blended.
+    #[must_use]
+    pub fn has_blended(&self) -> bool {
+        self.groups.iter().any(|group| group.layer == Layer::Blend)
+    }
+}
+
+fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
+    let mut relative = *place;
+    relative.w_axis -= camera.extend(0.0);
+    let to_world = relative.as_mat4();
+    let linear = glam::DMat3::from_mat4(*place);
+    // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
+    let cofactor = glam::DMat3::from_cols(
+        linear.y_axis.cross(linear.z_axis),
+        linear.z_axis.cross(linear.x_axis),
+        linear.x_axis.cross(linear.y_axis),
+    );
+    let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
+    let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
+    let normal = cofactor * (sign / largest.max(1e-300));
+    let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
+    // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
+    let scale =
+        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
+    let instance = shared::Instance {
+        to_world,
+        normal0: column(normal.x_axis, 0.0),
+        normal1: column(normal.y_axis, 0.0),
+        normal2: column(normal.z_axis, sign),
+    };
+    (instance, scale as f32)
+}
