@@ -58,8 +58,8 @@ pub(super) fn scene(
     let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
     meshes(root, store, &mut scene, report)?;
-    let needed = needed_images(root, &scene);
-    scene.images = images::load(root, store, files, &needed, report);
+    let uses = image_uses(root, &scene);
+    scene.images = images::load(root, store, files, &uses, report);
     Ok(scene)
 }
 
@@ -201,7 +201,7 @@ fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut
     let texture = index(info, "index")?;
     let at = at.key(key);
     if items(root, "textures").get(texture).and_then(images::source).is_none() {
-        report.unsupported(at, format!("texture {texture} has no PNG or JPEG image; the factor alone is used"));
+        report.unsupported(at, format!("texture {texture} has no image that can be read; the factor alone is used"));
         return None;
     }
     let transform = extension(info, "KHR_texture_transform");
@@ -518,9 +518,9 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     Ok(())
 }
 
-/// Which images the materials of shown primitives use.
-fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
-    let mut needed = vec![false; items(root, "images").len()];
+/// What the materials of shown primitives use each image for.
+fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
+    let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];
     for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
         if let Some(used) = primitive.material.and_then(|material| used.get_mut(material)) {
@@ -528,12 +528,13 @@ fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
         }
     }
     for (material, _) in scene.materials.iter().zip(used).filter(|(_, used)| *used) {
-        for texture in material.textures().into_iter().filter_map(|(_, texture)| texture) {
-            let image = scene.textures.get(texture.texture).map(|texture| texture.image);
-            if let Some(needed) = image.and_then(|image| needed.get_mut(image)) {
-                *needed = true;
-            }
+        for (what, texture) in material.textures() {
+            let Some(texture) = texture.and_then(|texture| scene.textures.get(texture.texture)) else { continue };
+            let Some(slot) = uses.get_mut(texture.image) else { continue };
+            let color = Material::COLOR_TEXTURES.contains(&what);
+            slot.color |= color;
+            slot.data |= !color;
         }
     }
-    needed
+    uses
 }

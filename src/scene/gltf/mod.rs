@@ -6,12 +6,15 @@
 //! place; what cannot is refused in one line that says where and what to do.
 
 mod accessor;
+mod basis;
+mod blocks;
 mod convert;
 mod files;
 mod geometry;
 mod glb;
 mod images;
 mod json;
+mod ktx2;
 mod lobes;
 mod report;
 mod schema;
@@ -57,7 +60,8 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 15] = [
+const SUPPORTED: [&str; 17] = [
+    "EXT_texture_webp",
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
@@ -72,6 +76,7 @@ const SUPPORTED: [&str; 15] = [
     "KHR_materials_unlit",
     "KHR_materials_volume",
     "KHR_mesh_quantization",
+    "KHR_texture_basisu",
     "KHR_texture_transform",
 ];
 
@@ -279,9 +284,7 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
             "KHR_materials_variants" => "the default materials are shown",
             "KHR_node_visibility" => "hidden nodes are shown",
-            "EXT_texture_webp" | "KHR_texture_basisu" | "MSFT_texture_dds" => {
-                "the PNG or JPEG image is used if there is one"
-            }
+            "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
             "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => "the uncompressed data are used",
             "EXT_mesh_gpu_instancing" => "each such mesh is shown once",
             "KHR_animation_pointer" => "animations are not played",

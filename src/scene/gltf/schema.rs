@@ -193,7 +193,7 @@ const IMAGE: Object = Object {
     fields: &[
         opt("name", Text),
         opt("uri", Text),
-        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp"])),
+        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp", "image/ktx2"])),
         opt("bufferView", Ref("bufferViews")),
     ],
 };
@@ -353,7 +353,7 @@ const TEXTURE_TRANSFORM: Object = Object {
         opt("texCoord", SIZE),
     ],
 };
-const WEBP: Object = Object { name: "webp", fields: &[opt("source", Ref("images"))] };
+const TEXTURE_SOURCE: Object = Object { name: "texture source", fields: &[opt("source", Ref("images"))] };
 const ANIMATION_POINTER: Object = Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
 const ANISOTROPY: Object = Object {
     name: "anisotropy",
@@ -452,7 +452,7 @@ const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible",
 
 /// Name, extended object, properties. A name with no line for an object is not allowed there.
 static EXTENSIONS: &[(&str, &str, &Object)] = &[
-    ("EXT_texture_webp", "texture", &WEBP),
+    ("EXT_texture_webp", "texture", &TEXTURE_SOURCE),
     ("KHR_animation_pointer", "channel.target", &ANIMATION_POINTER),
     ("KHR_lights_punctual", "root", &LIGHTS),
     ("KHR_lights_punctual", "node", &NODE_LIGHT),
@@ -473,6 +473,7 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("KHR_materials_volume", "material", &VOLUME),
     ("KHR_mesh_quantization", "", &NOTHING),
     ("KHR_node_visibility", "node", &VISIBILITY),
+    ("KHR_texture_basisu", "texture", &TEXTURE_SOURCE),
     ("KHR_texture_transform", "textureInfo", &TEXTURE_TRANSFORM),
 ];
 
