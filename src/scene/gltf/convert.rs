@@ -10,7 +10,7 @@ use super::{
     accessor::Store,
     files::Files,
     geometry::{self, TooLarge},
-    images,
+    ies, images, instancing,
     json::{extension, index, indices, items, number, numbers, text},
     report::{At, Report, one_line},
     validate::Forest,
@@ -29,7 +29,7 @@ use crate::{
 const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
-const fn narrow(x: f64) -> f32 {
+pub(super) const fn narrow(x: f64) -> f32 {
     let x = x as f32;
     if x.is_finite() {
         x
@@ -58,6 +58,8 @@ pub(super) fn scene(
     let materials: Vec<Material> = materials(root, textures.len(), report);
     let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
+    ies::add(root, store, files, &mut scene, report);
+    instancing::expand(root, store, &mut scene, report)?;
     meshes(root, store, &mut scene, report)?;
     let uses = image_uses(root, &scene);
     scene.images = images::load(root, store, files, &uses, report);
@@ -486,7 +488,10 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
-        let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
+        let Some(value) = values.get(mesh) else { continue };
+        // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
+        let owner = scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
+        let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());

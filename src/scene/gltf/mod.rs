@@ -9,12 +9,16 @@ mod accessor;
 mod basis;
 mod blocks;
 mod convert;
+mod draco;
 mod files;
 mod geometry;
 mod glb;
+mod ies;
 mod images;
+mod instancing;
 mod json;
 mod ktx2;
+mod meshopt;
 mod report;
 mod schema;
 mod uri;
@@ -59,15 +63,21 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 10] = [
+const SUPPORTED: [&str; 16] = [
+    "EXT_lights_ies",
+    "EXT_mesh_gpu_instancing",
+    "EXT_meshopt_compression",
     "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
     "KHR_texture_basisu",
     "KHR_texture_transform",
 ];
@@ -205,7 +215,9 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     violations(&file, &report)?;
     let files = Files::new(resolver);
     let buffers = buffers(&root, bin, bytes.starts_with(b"glTF"), &files, &mut report);
-    let store = Store::new(&root, buffers);
+    let mut store = Store::new(&root, buffers);
+    meshopt::decompress(&root, &mut store, &mut report);
+    draco::decompress(&root, &mut store, &mut report);
     let forest = validate::check(&root, &store, &mut report);
     violations(&file, &report)?;
     store.start_conversion();
@@ -280,11 +292,8 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
             "KHR_materials_anisotropy" => "highlights are shown isotropic",
             "KHR_materials_specular" => "the specular reflection of the index of refraction is used",
             "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
-            "KHR_materials_variants" => "the default materials are shown",
             "KHR_node_visibility" => "hidden nodes are shown",
             "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
-            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => "the uncompressed data are used",
-            "EXT_mesh_gpu_instancing" => "each such mesh is shown once",
             "KHR_animation_pointer" => "animations are not played",
             _ => "ignored",
         };
