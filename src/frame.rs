@@ -171,7 +171,7 @@ fn frame<'a>(
     };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);

@@ -18,11 +18,13 @@ mod images;
 mod instancing;
 mod json;
 mod ktx2;
+mod lobes;
 mod meshopt;
 mod report;
 mod schema;
 mod uri;
 mod validate;
+mod variants;
 
 use std::path::{Path, PathBuf};
 
@@ -63,15 +65,22 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 16] = [
+const SUPPORTED: &[&str] = &[
     "EXT_lights_ies",
     "EXT_mesh_gpu_instancing",
     "EXT_meshopt_compression",
     "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
     "KHR_materials_variants",
@@ -286,12 +295,6 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
     for name in names("extensionsUsed") {
         let what = match name {
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
-            "KHR_materials_diffuse_transmission" => "no light passes through such materials",
-            "KHR_materials_clearcoat" => "coats are not shown",
-            "KHR_materials_sheen" => "sheen is not shown",
-            "KHR_materials_anisotropy" => "highlights are shown isotropic",
-            "KHR_materials_specular" => "the specular reflection of the index of refraction is used",
-            "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
             "KHR_node_visibility" => "hidden nodes are shown",
             "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
             "KHR_animation_pointer" => "animations are not played",
