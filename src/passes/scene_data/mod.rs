@@ -1,6 +1,7 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
 mod geometry;
+mod layers;
 mod lights;
 mod materials;
 
@@ -14,9 +15,11 @@ use glam::{DMat4, DVec3, Vec3};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
+pub use self::layers::{Layers, has_lobes, refracts};
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
@@ -42,7 +45,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -67,6 +70,10 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
 }
 
 /// What a view sees of a scene.
@@ -91,6 +98,8 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -109,6 +118,8 @@ pub struct GpuScene {
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     groups: Vec<Group>,
@@ -164,11 +175,17 @@ impl CasterGroup {
 
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -189,19 +206,24 @@ impl GpuScene {
         let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
         let lamp_bodies = groups.split_off(own_parts);
         let has_tangents = materials_with_tangents(scene);
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
             .collect();
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -242,6 +264,7 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
+            layers,
             lights,
             light_tree,
             losses,
@@ -251,6 +274,7 @@ impl GpuScene {
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
             groups,
             lamp_bodies,
@@ -275,6 +299,8 @@ impl GpuScene {
                     double_sided: group.double_sided,
                     mirrored,
                     layer: group.layer,
+                    lobes: group.lobes,
+                    refracts: group.refracts,
                 };
                 for place in group.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
@@ -303,11 +329,11 @@ impl GpuScene {
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        for group in self.groups.iter().filter(|group| group.layer != Layer::Blend) {
+        for group in self.groups.iter().filter(|group| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(group.places.len());
             for place in group.places.iter() {
@@ -320,7 +346,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });
