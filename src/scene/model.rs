@@ -329,6 +329,22 @@ impl Material {
         ]
     }
 
+    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs no tangents.
+    ///
+    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the coat's normals or the map
+    /// of directions. Without any of them the extension asks for tangents in the file: where there are none, those of the first
+    /// texture coordinates stand in.
+    #[must_use]
+    pub fn tangent_uv(&self) -> Option<u8> {
+        if self.unlit {
+            return None;
+        }
+        let coat = self.clearcoat.normal_texture.filter(|_| self.clearcoat.factor > 0.0);
+        let anisotropic = self.anisotropy.strength > 0.0;
+        let map = self.normal_texture.or(coat).or(self.anisotropy.texture.filter(|_| anisotropic));
+        map.map(|map| map.uv_set).or(anisotropic.then_some(0))
+    }
+
     /// Whether some light passes through it.
     #[must_use]
     pub fn transmits(&self) -> bool {

@@ -12,6 +12,7 @@ mod geometry;
 mod glb;
 mod images;
 mod json;
+mod lobes;
 mod report;
 mod schema;
 mod uri;
@@ -56,10 +57,17 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 8] = [
+const SUPPORTED: [&str; 15] = [
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
     "KHR_materials_volume",
@@ -269,12 +277,6 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
     for name in names("extensionsUsed") {
         let what = match name {
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
-            "KHR_materials_diffuse_transmission" => "no light passes through such materials",
-            "KHR_materials_clearcoat" => "coats are not shown",
-            "KHR_materials_sheen" => "sheen is not shown",
-            "KHR_materials_anisotropy" => "highlights are shown isotropic",
-            "KHR_materials_specular" => "the specular reflection of the index of refraction is used",
-            "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
             "KHR_materials_variants" => "the default materials are shown",
             "KHR_node_visibility" => "hidden nodes are shown",
             "EXT_texture_webp" | "KHR_texture_basisu" | "MSFT_texture_dds" => {

@@ -373,6 +373,15 @@ const CLEARCOAT: Object = Object {
         opt("clearcoatNormalTexture", Obj(&NORMAL_INFO)),
     ],
 };
+const DIFFUSE_TRANSMISSION: Object = Object {
+    name: "diffuse transmission",
+    fields: &[
+        opt("diffuseTransmissionFactor", UNIT),
+        opt("diffuseTransmissionTexture", Obj(&TEXTURE_INFO)),
+        opt("diffuseTransmissionColorFactor", nums(&FACTOR, 3)),
+        opt("diffuseTransmissionColorTexture", Obj(&TEXTURE_INFO)),
+    ],
+};
 const DISPERSION: Object = Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
 /// The index of refraction may be 0, else it is at least 1; the gap is checked with the other special rules.
 const IOR: Object = Object { name: "ior", fields: &[opt("ior", NOT_NEGATIVE)] };
@@ -449,6 +458,7 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("KHR_lights_punctual", "node", &NODE_LIGHT),
     ("KHR_materials_anisotropy", "material", &ANISOTROPY),
     ("KHR_materials_clearcoat", "material", &CLEARCOAT),
+    ("KHR_materials_diffuse_transmission", "material", &DIFFUSE_TRANSMISSION),
     ("KHR_materials_dispersion", "material", &DISPERSION),
     ("KHR_materials_emissive_strength", "material", &EMISSIVE_STRENGTH),
     ("KHR_materials_ior", "material", &IOR),
