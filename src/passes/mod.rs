@@ -15,12 +15,15 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod motion_blur;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
@@ -120,6 +123,10 @@ pub struct Passes {
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -163,6 +170,8 @@ impl Passes {
         Ok(Self {
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
             ao: ao::AoPass::new(gpu)?,

@@ -1,6 +1,7 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
 mod geometry;
+mod layers;
 mod lights;
 mod materials;
 mod posed;
@@ -12,9 +13,11 @@ use std::sync::{
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
@@ -44,7 +47,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -69,6 +72,10 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
 }
 
 /// What a view sees of a scene.
@@ -93,6 +100,8 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -113,6 +122,8 @@ pub struct GpuScene {
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
@@ -170,11 +181,17 @@ impl CasterGroup {
 
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -194,19 +211,24 @@ impl GpuScene {
         }));
         let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
         let has_tangents = materials_with_tangents(scene);
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
             .collect();
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -247,6 +269,7 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
+            layers,
             lights,
             light_tree,
             losses,
@@ -257,6 +280,7 @@ impl GpuScene {
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
             posed: Arc::new(Posed { groups: posed }),
             groups,
@@ -282,6 +306,8 @@ impl GpuScene {
                     double_sided: group.double_sided,
                     mirrored,
                     layer: group.layer,
+                    lobes: group.lobes,
+                    refracts: group.refracts,
                 };
                 for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
@@ -310,12 +336,12 @@ impl GpuScene {
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
         let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
-        for (group, posed) in groups.filter(|(group, _)| group.layer != Layer::Blend) {
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());
             for place in posed.places.iter() {
@@ -328,7 +354,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });
