@@ -77,7 +77,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "give seconds, at least 0".into())
 }
 
-/// More pixels than this are refused: sums take 200 bytes each.
+/// More pixels than this are refused: sums take 224 bytes each.
 const MOST_PIXELS: u64 = 1 << 26;
 
 /// Samples of the small picture by which a camera that turns its own dials meters.
@@ -155,17 +155,17 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
-    if opened.scene.materials.iter().any(|material| material.unlit) {
-        eprintln!("unlit materials are black in the path tracer: they shine by the exposure, not by light");
-    }
     let mut film = begin(args, &file, (width, height), settings, &print)?;
     let seconds = trace(args, &mut film, &world, &camera, (&file, &print))?;
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
 
-    let mut nits = film.mean(Parts::total);
+    // Unlit surfaces follow the exposure: no meter reads them.
     let exposed = match metered_before {
         Some(exposed) => exposed,
-        None => exposed(opened, meter(opened, &nits, (width, height), |place| camera.falloff(place))?)?,
+        None => {
+            let light = film.mean(Parts::total);
+            exposed(opened, meter(opened, &light, (width, height), |place| camera.falloff(place))?)?
+        }
     };
     if args.path.denoise && !interrupted {
         denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
@@ -188,6 +188,7 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     if interrupted {
         let (have, of) = (film.samples(), args.path.spp);
         return Err(CliError::Interrupted(format!(
+    let mut nits = film.shown(exposed.exposure.saturation_luminance());
             "interrupted at {have} of {of} samples a pixel, which {} holds; the same command with --resume goes on",
             args.output.display(),
         )));
@@ -241,7 +242,8 @@ fn trace(
     let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
     while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
         let turn = Instant::now();
-        let goal = spp.min(film.samples().saturating_add(step));
+        // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a quarter of their samples at most.
+        let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
         film.advance(world, camera, goal, &Turn { until: turn + Duration::from_millis(250) });
         // Small pictures take more samples at a time; which ones does not depend on it.
         if turn.elapsed() < Duration::from_millis(60) {
@@ -387,5 +389,8 @@ fn remark_on_effects(effects: &Effects) {
             "note: the path tracer's picture is without {}, which the raster renderer adds to its own",
             left.join(", ")
         );
+    if film.dropped() > 0 {
+        println!("note: the light of {} paths was no number; they count as dark", film.dropped());
+    }
     }
 }

@@ -30,6 +30,9 @@ pub enum Wanted {
     Samples,
 }
 
+/// Which part of the light what glows by itself is.
+const EMISSION: usize = 0;
+
 /// Those that are no part of the light.
 const OTHERS: [(&str, Wanted); 10] = [
     ("base_color", Wanted::First(First::BaseColor, Channel::BaseColor)),
@@ -104,7 +107,10 @@ pub fn write(
         match wanted {
             Wanted::First(first, _) => first_hits(world, camera, eye, (width, height), first),
             Wanted::Part(index) => {
-                let mean = picture.film.mean(|parts| parts.to_array()[index]);
+                // What is unlit shines by itself, as the raster renderer has it.
+                let white = picture.exposure.saturation_luminance().get();
+                let unlit = |parts: &Parts| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
+                let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
             Wanted::Variance => picture.film.variance().into_iter().map(value).collect(),
