@@ -186,7 +186,7 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
     }
     for bound in &case.bounds {
         if shots.contains_key(&bound.test) && shots.contains_key(&bound.against) {
-            let more = validation::bounded(&case, bound, &shots, exposure.multiplier());
+            let more = validation::bounded(&case, bound, &shots, exposure);
             rows.extend(more.map_err(|detail| in_case(&case, detail))?);
         }
     }

@@ -32,37 +32,53 @@ pub enum First {
     BvhCost,
 }
 
-/// One channel for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world; the
-/// last value is 1 where there is a surface.
+/// Rows of pixels whose values are found before they are sorted by channel.
+const ROWS: usize = 16;
+
+/// These channels for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world;
+/// a value's last number is 1 where there is a surface. One ray a pixel finds all of them but its own cost.
 #[must_use]
 pub fn first_hits(
     world: &World<'_>,
     camera: &Pinhole,
     eye: DVec3,
     (width, height): (usize, usize),
-    what: First,
-) -> Vec<[f32; 4]> {
+    channels: &[First],
+) -> Vec<Vec<[f32; 4]>> {
+    let surface = channels.iter().any(|channel| *channel != First::BvhCost);
     let at = |index: usize| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
         let (origin, direction) = camera.ray(place);
-        if what == First::BvhCost {
-            let visits = world.cost(origin, direction);
-            return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
-        }
-        let Some(hit) = world.solid(origin, direction) else { return [0.0; 4] };
-        let value = match what {
-            First::BaseColor => hit.point.bsdf.base_color,
-            First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
-            First::Roughness => DVec3::splat(hit.roughness),
-            First::Normal => hit.point.normal,
-            First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
-            First::Occlusion => DVec3::splat(hit.occlusion),
-            First::Position => eye + hit.point.position,
-            First::BvhCost => DVec3::ZERO,
-        };
-        value.as_vec3().extend(1.0).to_array()
+        let hit = surface.then(|| world.solid(origin, direction)).flatten();
+        channels.iter().map(move |channel| {
+            if *channel == First::BvhCost {
+                let visits = world.cost(origin, direction);
+                return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
+            }
+            let Some(hit) = hit else { return [0.0; 4] };
+            let value = match channel {
+                First::BaseColor => hit.point.bsdf.base_color,
+                First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
+                First::Roughness => DVec3::splat(hit.roughness),
+                First::Normal => hit.point.normal,
+                First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
+                First::Occlusion => DVec3::splat(hit.occlusion),
+                First::Position => eye + hit.point.position,
+                First::BvhCost => DVec3::ZERO,
+            };
+            value.as_vec3().extend(1.0).to_array()
+        })
     };
-    (0..width * height).into_par_iter().map(at).collect()
+    let pixels = width * height;
+    let mut out: Vec<Vec<[f32; 4]>> = channels.iter().map(|_| Vec::with_capacity(pixels)).collect();
+    for first in (0..pixels).step_by((width * ROWS).max(1)) {
+        let last = pixels.min(first + width * ROWS);
+        let band: Vec<[f32; 4]> = (first..last).into_par_iter().flat_map_iter(at).collect();
+        for (channel, values) in out.iter_mut().enumerate() {
+            values.extend(band.iter().skip(channel).step_by(channels.len()));
+        }
+    }
+    out
 }
 
 /// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as blurred as the picture.

@@ -102,10 +102,16 @@ pub fn write(
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let eye = opened.camera.0.w_axis.truncate();
+    let firsts: Vec<First> =
+        wanted.iter().filter_map(|(_, w)| if let Wanted::First(first, _) = w { Some(*first) } else { None }).collect();
+    let found = first_hits(world, camera, eye, (width, height), &firsts);
     let of = |wanted: Wanted| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(first, _) => first_hits(world, camera, eye, (width, height), first),
+            Wanted::First(first, _) => {
+                let index = firsts.iter().position(|known| *known == first);
+                index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
+            }
             Wanted::Part(index) => {
                 // What is unlit shines by itself, as the raster renderer has it.
                 let white = picture.exposure.saturation_luminance().get();
