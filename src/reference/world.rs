@@ -1,5 +1,7 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
+mod lobes;
+
 use std::sync::{
     LazyLock,
     atomic::{AtomicU64, Ordering},
@@ -7,6 +9,7 @@ use std::sync::{
 
 use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
+use self::lobes::Meeting;
 use super::{
     bsdf::{Bsdf, Wall},
     lights::{LightSample, Lights, TrianglePoint},
@@ -71,6 +74,8 @@ pub struct SurfacePoint {
     pub geometric: DVec3,
     /// Unit shading normal, on the side of the ray.
     pub normal: DVec3,
+    /// Unit vector along which highlights are stretched; none where they are round.
+    pub tangent: Option<DVec3>,
     /// The side that glTF calls the front.
     pub front: bool,
     /// How it reflects.
@@ -331,14 +336,18 @@ impl<'a> World<'a> {
         DVec3::ZERO
     }
 
-    /// How much of its material's emission a point of an emissive triangle sends out: texture and opacity.
+    /// How much of its material's emission a point of an emissive triangle sends out against a direction: texture, opacity and
+    /// what lies over it.
     #[must_use]
-    pub fn presence(&self, at: &TrianglePoint) -> DVec3 {
+    pub fn presence(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
         let material = self.material_of(&hit);
         let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
         let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
-        let emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        if material.clearcoat.factor > 0.0 {
+            emissive *= self.below_coat(material, &self.axes(&hit, &at), &at, -direction);
+        }
         let opacity = || {
             let texture = self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
             at.color.w * f64::from(material.base_color.w) * texture
@@ -378,15 +387,8 @@ impl<'a> World<'a> {
         let metallic_roughness = self.sample(material.metallic_roughness_texture, &at, false).unwrap_or(DVec4::ONE);
         let emissive = self.sample(material.emissive_texture, &at, true).unwrap_or(DVec4::ONE);
 
-        let mut normal = place.normal(at.normal.as_dvec3());
-        if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            let tangent = (place.to_eye.matrix3 * at.tangent.truncate()).normalize_or(DVec3::X);
-            let bitangent = normal.cross(tangent) * at.tangent.w * place.hand;
-            let mut n = bump.truncate() * 2.0 - 1.0;
-            n.x *= f64::from(material.normal_scale);
-            n.y *= f64::from(material.normal_scale);
-            normal = (tangent * n.x + bitangent * n.y + normal * n.z).normalize_or(normal);
-        }
+        let axes = self.axes(hit, &at);
+        let normal = self.bumped(&axes, material.normal_texture, material.normal_scale, &at);
         let side = if front { 1.0 } else { -1.0 };
         let roughness = (f64::from(material.roughness) * metallic_roughness.y).clamp(0.0, 1.0);
         let emits = front || material.double_sided;
@@ -398,31 +400,38 @@ impl<'a> World<'a> {
         } else if material.transmission_texture.is_some() {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
+        let mut bsdf = Bsdf {
+            base_color: color,
+            metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
+            alpha: roughness * roughness,
+            f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
+            transmission: transmission.clamp(0.0, 1.0),
+            wall: Wall::Thin { eta: ior },
+            ..Bsdf::default()
+        };
+        let border = place.border;
+        let met = Meeting { front, border: border.is_some(), normal: normal * side };
+        let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
+        let mut emission = DVec3::ZERO;
+        if emits && material.emission != Vec3::ZERO {
+            emission = material.emission.as_dvec3() * emissive.truncate();
+            emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
+        }
         SurfacePoint {
             position,
             geometric: geometric * side,
             normal: normal * side,
+            tangent,
             front,
-            bsdf: Bsdf {
-                base_color: color,
-                metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
-                alpha: roughness * roughness,
-                f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
-                transmission: transmission.clamp(0.0, 1.0),
-                wall: Wall::Thin { eta: ior },
-            },
-            emission: if emits && !material.unlit {
-                material.emission.as_dvec3() * emissive.truncate()
-            } else {
-                DVec3::ZERO
-            },
+            bsdf,
+            emission,
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
             emitter: (material.emission != Vec3::ZERO)
                 .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
                 .flatten(),
             distance: (position - ray.origin.as_dvec3()).length(),
-            border: place.border,
+            border,
         }
     }
 
@@ -462,7 +471,12 @@ impl SurfacePoint {
         if self.bsdf.transmission <= 0.0 || self.border.is_some() {
             return DVec3::ZERO;
         }
-        self.bsdf.straight_through(view_in(&Frame::new(self.normal), -direction))
+        self.bsdf.straight_through(view_in(&self.frame(), -direction))
+    }
+
+    /// The frame in which it is shaded.
+    pub(super) fn frame(&self) -> Frame {
+        Frame::along(self.normal, self.tangent)
     }
 }
 

@@ -55,6 +55,9 @@ pub struct Look {
     pub emissive_lights: Option<bool>,
     /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
     pub variant: Option<String>,
+    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
+    /// loses it.
+    pub multiscatter: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -123,10 +126,11 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 3] = [
+const PROPERTIES: [(&str, &str); 4] = [
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.variant", "name of a variant of the file's materials"),
+    ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
 ];
 
 /// Every property with what it takes; `*` stands for a light's name.
@@ -214,6 +218,10 @@ impl Look {
             self.variant = Some(bare.to_owned());
             return Ok(());
         }
+        if path == "scene.multiscatter" {
+            self.multiscatter = Some(read.boolean()?);
+            return Ok(());
+        }
         let set = match path.split('.').next() {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
@@ -250,6 +258,7 @@ impl Look {
             };
             return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
         }
+        scene.multiscatter = self.multiscatter.unwrap_or(false);
         self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
