@@ -41,9 +41,22 @@ fn main() {
         let source = fs::read_to_string(&path).unwrap();
         for variant in variants(&source) {
             let full = variant.iter().fold(name.clone(), |name, defined| format!("{name}+{defined}"));
-            let spirv = compile(&compiler, &source, kind, &path, &variant);
             let file = format!("{out}/{full}.spv");
-            fs::write(&file, spirv).unwrap();
+            let options = options(&variant);
+            // What a shader is after its includes, as it was last compiled: most stay as they are from build to build.
+            let label = path.display().to_string();
+            let text = compiler
+                .preprocess(&source, &label, "main", Some(&options))
+                .map(|artifact| artifact.as_text())
+                .unwrap_or_default();
+            let known = format!("{out}/{full}.glsl");
+            let fresh = text.is_empty() || fs::read_to_string(&known).ok().as_ref() != Some(&text);
+            if fresh || !Path::new(&file).is_file() {
+                // The text last: a build that is stopped in between compiles again.
+                let _ = fs::remove_file(&known);
+                fs::write(&file, compile(&compiler, &source, kind, &label, &options)).unwrap();
+                fs::write(&known, &text).unwrap();
+            }
             writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
         }
     }
@@ -71,13 +84,7 @@ fn variants(source: &str) -> Vec<Vec<String>> {
     sets
 }
 
-fn compile(
-    compiler: &shaderc::Compiler,
-    source: &str,
-    kind: shaderc::ShaderKind,
-    path: &Path,
-    variant: &[String],
-) -> Vec<u8> {
+fn options(variant: &[String]) -> shaderc::CompileOptions<'static> {
     let mut options = shaderc::CompileOptions::new().expect("shaderc options");
     options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_3 as u32);
     options.set_optimization_level(shaderc::OptimizationLevel::Performance);
@@ -93,7 +100,17 @@ fn compile(
             .map(|content| shaderc::ResolvedInclude { resolved_name: file.display().to_string(), content })
             .map_err(|error| format!("{}: {error}", file.display()))
     });
-    match compiler.compile_into_spirv(source, kind, &path.display().to_string(), "main", Some(&options)) {
+    options
+}
+
+fn compile(
+    compiler: &shaderc::Compiler,
+    source: &str,
+    kind: shaderc::ShaderKind,
+    label: &str,
+    options: &shaderc::CompileOptions<'_>,
+) -> Vec<u8> {
+    match compiler.compile_into_spirv(source, kind, label, "main", Some(options)) {
         Ok(artifact) => artifact.as_binary_u8().to_vec(),
         Err(error) => {
             eprintln!("{error}");

@@ -584,6 +584,7 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        multi_scatter: u32::from(scene.multiscatter),
         layered: u32::from(visible.draws.iter().any(layered::marked)),
         ..FrameConstants::default()
     };

@@ -42,6 +42,8 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
+    /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
+    pub multiscatter: bool,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -353,10 +355,17 @@ impl Material {
         self.transmission > 0.0 && dielectric && !self.unlit
     }
 
+    /// Whether some diffuse light leaves on the other side.
+    #[must_use]
+    pub fn transmits_diffusely(&self) -> bool {
+        let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
+        self.diffuse_transmission.factor > 0.0 && dielectric && !self.unlit
+    }
+
     /// Whether the mesh is the border of a volume of this material; else it is a thin wall.
     #[must_use]
     pub fn encloses_volume(&self) -> bool {
-        self.transmits() && self.volume.thickness > 0.0
+        (self.transmits() || self.transmits_diffusely()) && self.volume.thickness > 0.0
     }
 }
 

@@ -4,10 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{Vec3, Vec4};
 
-use super::{
-    super::{mips, shared},
-    layers::layer_mark,
-};
+use super::super::{mips, shared};
 use crate::{
     gpu::{
         Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo, upload::Uploader,
@@ -67,7 +64,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         occlusion_strength: material.occlusion_strength,
         flags,
         layers: shared::NONE,
-        layer_mark: layer_mark(material),
+        layer_mark: 1.0,
         uv_rows,
         ..Default::default()
     }

@@ -100,6 +100,8 @@ pub struct GpuScene {
     pub textures: Arc<TextureSet>,
     /// What materials have beyond the G-buffer; none where none has anything.
     pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -203,20 +205,21 @@ impl GpuScene {
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
         let lamp_bodies = groups.split_off(own_parts);
         let has_tangents = materials_with_tangents(scene);
         let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
-        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
-        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| further.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
                 packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
@@ -264,7 +267,8 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
-            layers,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,

@@ -53,6 +53,9 @@ pub struct Look {
     pub default_light: Option<bool>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
+    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
+    /// loses it.
+    pub multiscatter: Option<bool>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -121,9 +124,10 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 2] = [
+const PROPERTIES: [(&str, &str); 3] = [
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+    ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
 ];
 
 /// Every property with what it takes; `*` stands for a light's name.
@@ -207,6 +211,10 @@ impl Look {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.multiscatter" {
+            self.multiscatter = Some(read.boolean()?);
+            return Ok(());
+        }
         let set = match path.split('.').next() {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
@@ -233,6 +241,7 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        scene.multiscatter = self.multiscatter.unwrap_or(false);
         self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
