@@ -120,7 +120,7 @@ vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
 
 // As environment_light: split sums for base and coat; sheen by its albedo times the irradiance of the normal, as though it
 // were matte.
-void environment_layers(Surface s, Layers y, float occlusion, out vec3 diffuse, out vec3 specular) {
+void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     if (environment.enabled == 0u) {
@@ -129,7 +129,7 @@ void environment_layers(Surface s, Layers y, float occlusion, out vec3 diffuse, 
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
     vec3 albedo = layer_albedo(nv, roughness);
-    vec3 irradiance = environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(s.normal));
+    vec3 irradiance = environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(v.bent_normal));
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
@@ -138,25 +138,30 @@ void environment_layers(Surface s, Layers y, float occlusion, out vec3 diffuse, 
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
     Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    float lambert = under * opaque * (1.0 - max3(f.opaque)) / PI * occlusion;
-    diffuse = lambert * (1.0 - y.diffuse_transmission) * s.base_color * irradiance;
+    float lambert = under * opaque * (1.0 - max3(f.opaque));
+    vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
+    vec3 visible =
+        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+    diffuse = reflectance / PI * irradiance * visible;
     if (y.diffuse_transmission > 0.0) {
         vec3 behind =
             environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(-s.normal));
-        diffuse += lambert * y.diffuse_transmission * y.through_color * behind;
+        diffuse += lambert * v.ambient * y.diffuse_transmission * y.through_color / PI * behind;
     }
     float all = albedo.x + albedo.y;
     float w = all > 0.0 ? albedo.y / all : 0.0;
     f = layer_fresnel(s, y, nv, w);
-    vec3 seen = y.alphas.x == y.alphas.y ? environment_blurred(lobe_middle(s.normal, s.view, s.alpha), roughness)
-                                         : environment_stretched(s, y);
+    vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
+    vec3 seen = y.alphas.x == y.alphas.y ? environment_blurred(towards, roughness) : environment_stretched(s, y);
+    seen *= specular_visibility(s, v, towards);
     specular = under * all * mixed_reflectance(s, y, f, all) * seen;
-    specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * occlusion;
+    specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
         vec2 reflects = layer_albedo(coat_nv, sqrt(y.coat_alpha)).xy;
         specular += coat * (reflects.x + reflects.y)
-            * environment_blurred(lobe_middle(y.coat_normal, s.view, y.coat_alpha), sqrt(y.coat_alpha));
+            * environment_blurred(lobe_middle(y.coat_normal, s.view, y.coat_alpha), sqrt(y.coat_alpha))
+            * specular_visibility(s, v, towards);
     }
 }
 

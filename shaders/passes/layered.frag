@@ -20,6 +20,8 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+#extension GL_EXT_samplerless_texture_functions : require
+layout(set = 0, binding = 9) uniform texture2D ao_image;
 #endif
 
 #include "lib/layers.glsl"
@@ -113,7 +115,13 @@ void main() {
         }
     } while (next < count);
 #endif
-    environment_layers(s, y, fragment_occlusion(), d, r);
+    AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
+#ifndef OVER
+    if ((frame.ambient & AMBIENT_MEASURED) != 0u) {
+        visible = measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion());
+    }
+#endif
+    environment_layers(s, y, visible, d, r);
     diffuse += d;
     specular += r;
     diffuse *= frame.pre_exposure;

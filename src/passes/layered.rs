@@ -59,7 +59,7 @@ impl LayeredPass {
         inputs: LightingInputs,
         lit: Lit,
     ) {
-        let LightingInputs { gbuffer, lists, atlas } = inputs;
+        let LightingInputs { gbuffer, lists, atlas, open } = inputs;
         if !data.visible.draws.iter().any(marked) {
             return;
         }
@@ -73,20 +73,22 @@ impl LayeredPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular);
         }
-        if let Some(atlas) = atlas {
-            pass = pass.uses(atlas, Access::FragmentSampled);
+        for image in atlas.into_iter().chain(open) {
+            pass = pass.uses(image, Access::FragmentSampled);
         }
         pass.record(move |cx| {
             let Some(layers) = &scene.layers else { return Ok(()) };
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
             let mut binds = vec![
                 ("light_block", Bind::Storage(&data.lights)),
                 ("tile_block", Bind::Storage(&tiles)),
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),
+                ("ao_image", Bind::Sampled(&open)),
                 ("layered_block", Bind::Storage(&layers.materials)),
                 ("layer_table_block", Bind::Storage(&layers.tables)),
             ];

@@ -35,12 +35,12 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
+        /// `AMBIENT_` bits.
+        pub ambient: u32,
         /// 1: some pixels are lit by the layered pass.
         pub layered: u32,
         /// 1: light that bounces between facets is given back.
         pub multi_scatter: u32,
-        /// Padding.
-        pub pad0: u32,
     }
 }
 
@@ -300,6 +300,11 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 11] = [
     LayeredMaterial::LAYOUT,
     EnvironmentConstants::LAYOUT,
 ];
+
+/// What hides light from all around was measured (pass `ao`).
+pub const AMBIENT_MEASURED: u32 = 1;
+/// Diffuse light that was reflected on by what hides it is guessed.
+pub const AMBIENT_MANY_BOUNCES: u32 = 2;
 
 /// Nothing throws shadows.
 pub const SHADOWS_OFF: u32 = 0;

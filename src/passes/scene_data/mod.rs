@@ -4,6 +4,7 @@ mod geometry;
 mod layers;
 mod lights;
 mod materials;
+mod posed;
 
 use std::sync::{
     Arc,
@@ -23,6 +24,7 @@ pub use self::layers::{Layers, has_lobes, refracts};
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    posed::Posed,
 };
 use super::{
     area_lights, environment, light_tree,
@@ -114,6 +116,8 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
@@ -124,9 +128,11 @@ pub struct GpuScene {
     pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
+    /// Where everything is in the frames to come.
+    pub posed: Arc<Posed>,
+    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
-    /// Shining surfaces of lamps: seen, but nothing else; they cast no shadow.
-    lamp_bodies: Vec<Group>,
+    own_groups: usize,
 }
 
 /// What throws shadows.
@@ -199,14 +205,14 @@ impl GpuScene {
             .chain(bodies.iter().map(|body| body.material.clone()))
             .collect();
         let mut parts = scene_parts(scene, default_material);
-        let own_parts = parts.len();
+        let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
-        let lamp_bodies = groups.split_off(own_parts);
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
         let has_tangents = materials_with_tangents(scene);
         let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
@@ -274,14 +280,16 @@ impl GpuScene {
             losses,
             profiles,
             environment,
+            has_environment: scene.environment.is_some(),
             has_background,
             trees,
             ltc,
             white,
             no_backs,
             bounds,
+            posed: Arc::new(Posed { groups: posed }),
             groups,
-            lamp_bodies,
+            own_groups,
         })
     }
 
@@ -290,7 +298,7 @@ impl GpuScene {
     pub fn visible(&self, view: &View) -> Visible {
         let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
         let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for group in self.groups.iter().chain(&self.lamp_bodies) {
+        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -306,13 +314,13 @@ impl GpuScene {
                     lobes: group.lobes,
                     refracts: group.refracts,
                 };
-                for place in group.places.iter() {
+                for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
                     let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(group.center);
-                    if !view.may_see(center, group.radius * scale) {
+                    let center = instance.to_world.transform_point3(posed.center);
+                    if !view.may_see(center, posed.radius * scale) {
                         visible.culled += 1;
                         continue;
                     }
@@ -337,12 +345,13 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        for group in self.groups.iter().filter(|group| group.casts) {
+        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(group.places.len());
-            for place in group.places.iter() {
+            let mut spheres = Vec::with_capacity(posed.places.len());
+            for place in posed.places.iter() {
                 let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(group.center), group.radius * scale));
+                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
