@@ -68,6 +68,8 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.

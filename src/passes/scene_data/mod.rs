@@ -4,11 +4,15 @@ mod geometry;
 mod layers;
 mod lights;
 mod materials;
+mod order;
 mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use glam::{DMat4, DVec3, Vec3};
@@ -76,6 +80,8 @@ pub struct Draw {
     pub lobes: bool,
     /// It shows what lies behind it.
     pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -86,6 +92,8 @@ pub struct Visible {
     pub instances: Vec<shared::Instance>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
@@ -132,6 +140,8 @@ pub struct GpuScene {
     pub posed: Arc<Posed>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
 }
 
@@ -213,6 +223,8 @@ impl GpuScene {
         }));
         let (vertices, indices, groups, posed) =
             upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
         let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
@@ -289,6 +301,7 @@ impl GpuScene {
             bounds,
             posed: Arc::new(Posed { groups: posed }),
             groups,
+            blended,
             own_groups,
         })
     }
@@ -296,9 +309,9 @@ impl GpuScene {
     /// What this view sees, and in which order it is drawn.
     #[must_use]
     pub fn visible(&self, view: &View) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        for (index, (group, posed)) in self.groups.iter().zip(&self.posed.groups).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -313,6 +326,7 @@ impl GpuScene {
                     layer: group.layer,
                     lobes: group.lobes,
                     refracts: group.refracts,
+                    sorted: false,
                 };
                 for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
@@ -325,7 +339,12 @@ impl GpuScene {
                         continue;
                     }
                     if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&index),
+                        });
                     }
                     visible.instances.push(instance);
                 }
@@ -336,8 +355,9 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 
