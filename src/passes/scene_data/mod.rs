@@ -25,6 +25,7 @@ pub use self::{
 };
 use super::{
     area_lights, environment, light_tree,
+    mips::Meaning,
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -204,7 +205,7 @@ impl GpuScene {
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, Meaning::Data)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
