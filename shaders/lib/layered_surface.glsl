@@ -85,7 +85,10 @@ Layers fragment_layers(Surface s) {
     if ((m.textures >> 6u & 1u) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
         vec3 t, b;
         mesh_axes(n, t, b);
-        vec3 bump = sample_layer(coat_normal_texture, 6u).xyz * 2.0 - 1.0;
+        vec4 texel = sample_layer(coat_normal_texture, 6u);
+        vec3 bump = texel.xyz * 2.0 - 1.0;
+        float deviation = texel.a * m.coat_normal_scale;
+        y.coat_alpha = min(sqrt(y.coat_alpha * y.coat_alpha + deviation * deviation), 1.0);
         bump.xy *= m.coat_normal_scale;
         vec3 mapped = bump.x * t + bump.y * b + bump.z * n;
         float k = dot(mapped, mapped);

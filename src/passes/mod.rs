@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
 pub mod ao;
 pub mod area_lights;
 pub mod background;

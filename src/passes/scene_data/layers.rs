@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Vec3, Vec4};
 
 use super::{
-    super::{layer_tables, refraction::BACKS, shared},
-    materials::{sampler_info, texture_image},
+    super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
+    materials::{picture_image, sampler_info},
 };
 use crate::{
     gpu::{
@@ -90,6 +90,8 @@ const SLOT_NAMES: [&str; 14] = [
 
 /// Slots that hold colours.
 const COLORS: [usize; 3] = [3, 7, 13];
+/// The slot of normals.
+const COAT_NORMALS: usize = 6;
 
 /// What tells the layered pass's pixels in the G-buffer (`LAYER_MARK` in `shaders/shared/frame.glsl`): 1 for others.
 pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 {
@@ -185,7 +187,7 @@ pub(super) fn upload_layers(
         wrap_u: vk::SamplerAddressMode::REPEAT,
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
-    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
     for material in materials.iter().filter(|material| has_lobes(material, scene.multiscatter)) {
         let mut list = Vec::new();
@@ -196,13 +198,16 @@ pub(super) fn upload_layers(
                 list.push((Arc::clone(white), plain));
                 continue;
             };
-            let srgb = COLORS.contains(&slot);
-            let on_device = match uploaded.get(&(texture.image, srgb)) {
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => Meaning::Color,
+                COAT_NORMALS => Meaning::Normals,
+                _ => Meaning::Data,
+            };
+            let on_device = match uploaded.get(&(texture.image, meaning)) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made =
-                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
-                    uploaded.insert((texture.image, srgb), Arc::clone(&made));
+                    let made = picture_image(gpu, uploader, image, meaning, None)?;
+                    uploaded.insert((texture.image, meaning), Arc::clone(&made));
                     made
                 }
             };

@@ -32,6 +32,7 @@ pub use self::{
 };
 use super::{
     area_lights, environment, light_tree,
+    mips::Meaning,
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -226,7 +227,7 @@ impl GpuScene {
         let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
         let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
         let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
