@@ -126,7 +126,7 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 3] = [
+const PROPERTIES: [(&str, &str); 4] = [
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
