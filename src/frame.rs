@@ -14,6 +14,7 @@ use crate::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
@@ -24,6 +25,8 @@ use crate::{
     },
     scene::{Scene, look::ShadowMethod},
 };
+
+pub use crate::passes::ao::AoSettings;
 
 /// One more output beside the picture, for `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub enum Aov {
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 10] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -48,6 +51,8 @@ impl Aov {
         ("depth", Self::Channel(Channel::Depth)),
         ("occlusion", Self::Channel(Channel::Occlusion)),
         ("position", Self::Channel(Channel::Position)),
+        ("ambient_occlusion", Self::Channel(Channel::AmbientOcclusion)),
+        ("bent_normal", Self::Channel(Channel::BentNormal)),
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
@@ -128,6 +133,8 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What hides light from all around.
+    pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Number of the picture in its sequence: grain differs by it.
@@ -161,9 +168,13 @@ fn frame<'a>(
     let gbuffer = passes.gbuffer.declare(g, scene, data);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let lit = passes.lighting.declare(g, scene, data, inputs, split);
+    passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
@@ -171,7 +182,7 @@ fn frame<'a>(
     };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -179,20 +190,27 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
+    let aovs =
+        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
     FrameImages { light, display, aovs, lists, histogram }
+}
+
+/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
+fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
+    let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
+    settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
 
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     data: &'a FrameData,
-    gbuffer: Gbuffer,
+    (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
-        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, gbuffer, channel),
+        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
@@ -339,7 +357,8 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
+        let passes = &self.passes;
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
     }
 
     /// Whether the device can make pictures of this size.
@@ -579,6 +598,12 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        ambient: if settings.ao.enabled && scene.has_environment {
+            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
+        } else {
+            0
+        },
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -597,6 +622,7 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        has_environment: scene.has_environment,
         has_background: scene.has_background,
         visible,
         values,
@@ -614,7 +640,8 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })

@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod ao;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
@@ -14,12 +15,15 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod motion_blur;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
@@ -54,6 +58,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -111,10 +117,16 @@ pub struct Passes {
     pub light_lists: light_lists::LightListsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// What hides light from all around.
+    pub ao: ao::AoPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -158,8 +170,11 @@ impl Passes {
         Ok(Self {
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
+            ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),

@@ -60,6 +60,9 @@ pub struct Parts {
     pub indirect_specular: DVec3,
     /// Light that met more surfaces, and came through the one that is seen.
     pub indirect_transmission: DVec3,
+    /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera renders white, no light, and no
+    /// part of the total.
+    pub unlit: DVec3,
 }
 
 impl Parts {
@@ -205,7 +208,14 @@ impl World<'_> {
                 layers += 1;
                 continue;
             };
-            if hit.unlit.is_some() || path.surfaces >= walk.bounces {
+            if let Some(color) = hit.unlit {
+                // Its colour goes to the eye alone: it lights nothing, and no mirror shows it.
+                if path.surfaces == 0 {
+                    parts.unlit += path.throughput * color;
+                }
+                break;
+            }
+            if path.surfaces >= walk.bounces {
                 break;
             }
             path.surfaces += 1;

@@ -27,8 +27,8 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
-    /// By instance, from its space to the eye's.
-    places: Vec<DAffine3>,
+    /// By instance, what all its points have in common.
+    places: Vec<Place<'a>>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
@@ -38,6 +38,27 @@ pub struct World<'a> {
     rays: RayCount,
     /// What shines.
     pub lights: Lights,
+}
+
+/// What all points of an instance have in common.
+struct Place<'a> {
+    /// From its space to the eye's: the inverse of what rays are carried by, so that a point of a triangle is where rays
+    /// meet it.
+    to_eye: DAffine3,
+    /// Rows of the transform from the eye's space to the object's; a normal goes back by their transpose.
+    rows: [DVec3; 3],
+    /// -1 where left and right are exchanged, else 1.
+    hand: f64,
+    primitive: Option<&'a Primitive>,
+    material: Option<&'a Material>,
+    /// The material whose volume its triangles enclose.
+    border: Option<u32>,
+}
+
+impl Place<'_> {
+    fn normal(&self, n: DVec3) -> DVec3 {
+        (self.rows[0] * n.x + self.rows[1] * n.y + self.rows[2] * n.z).normalize_or(DVec3::Y)
+    }
 }
 
 /// Surfaces that are looked at one after another where each lets light through: hundreds of layers let nothing through that
@@ -119,17 +140,7 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
-        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
-        let places = (top.instances.iter())
-            .map(|instance| {
-                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
-                DAffine3 {
-                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
-                    translation: DVec3::new(x.w, y.w, z.w),
-                }
-                .inverse()
-            })
-            .collect();
+        let places = (0..top.instances.len()).map(|index| place(scene, &bvh, &top, &media, index)).collect();
         let mut world = Self {
             scene,
             bvh,
@@ -200,27 +211,19 @@ impl<'a> World<'a> {
     }
 
     fn border_of(&self, hit: &Hit) -> Option<u32> {
-        if self.media.is_empty() {
-            return None;
-        }
-        let material = self.primitive_of(hit)?.1.material?;
-        self.media.get(material)?.as_ref().map(|_| material as u32)
+        self.place_of(hit).border
     }
 
     /// Unit normal of a triangle's front.
     fn geometric(&self, hit: &Hit) -> DVec3 {
-        let rows = self.rows(hit);
+        let place = self.place_of(hit);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        let n = (b - a).cross(c - a);
-        let sign = if DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0 { -1.0 } else { 1.0 };
-        (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
+        place.normal((b - a).cross(c - a)) * place.hand
     }
 
-    /// Rows of the transform from the eye's space to the object's.
-    fn rows(&self, hit: &Hit) -> [DVec3; 3] {
-        let instance = self.top.instances[hit.instance as usize];
-        [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3())
+    fn place_of(&self, hit: &Hit) -> &Place<'a> {
+        &self.places[hit.instance as usize]
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
@@ -262,7 +265,7 @@ impl<'a> World<'a> {
                 continue;
             }
             let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
-            if let Some((_, primitive)) = self.primitive_of(&hit) {
+            if let Some(primitive) = self.place_of(&hit).primitive {
                 let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
                 let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
                 occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
@@ -339,7 +342,7 @@ impl<'a> World<'a> {
     pub fn presence(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
         let material = self.material_of(&hit);
-        let Some((_, primitive)) = self.primitive_of(&hit) else { return DVec3::ONE };
+        let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
         let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
         let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
         if material.clearcoat.factor > 0.0 {
@@ -357,37 +360,25 @@ impl<'a> World<'a> {
         }
     }
 
-    fn primitive_of(&self, hit: &Hit) -> Option<(usize, &'a Primitive)> {
-        let (node, bottom) = self.bvh.placed(hit.instance)?;
-        let primitive = self.scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive)?;
-        Some((node, primitive))
-    }
-
     fn material_of(&self, hit: &Hit) -> &Material {
-        self.primitive_of(hit)
-            .and_then(|(_, primitive)| self.scene.materials.get(primitive.material?))
-            .unwrap_or(&self.default_material)
+        self.place_of(hit).material.unwrap_or(&self.default_material)
     }
 
     fn point(&self, ray: &Ray, hit: &Hit) -> SurfacePoint {
-        let material = self.material_of(hit);
+        let place = self.place_of(hit);
+        let material = place.material.unwrap_or(&self.default_material);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let weights = weights(hit);
         let direction = ray.direction.as_dvec3();
-        // Rows go from the eye's space to the object's; a normal goes back by their transpose.
-        let rows = self.rows(hit);
-        let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
-        let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
         // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
         let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
-        let position = self.places[hit.instance as usize].transform_point3(inside);
-        let sign = if mirrored { -1.0 } else { 1.0 };
-        let geometric = to_eye((b - a).cross(c - a)) * sign;
+        let position = place.to_eye.transform_point3(inside);
+        let geometric = place.normal((b - a).cross(c - a)) * place.hand;
         let front = geometric.dot(direction) < 0.0;
 
         let mut at = Interpolated { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
-        if let Some((_, primitive)) = self.primitive_of(hit) {
+        if let Some(primitive) = place.primitive {
             at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights);
         }
         let base = at.color
@@ -418,11 +409,10 @@ impl<'a> World<'a> {
             wall: Wall::Thin { eta: ior },
             ..Bsdf::default()
         };
-        let border = self.border_of(hit);
-        let met = Meeting { front, border: border.is_some(), normal: normal * side };
+        let met = Meeting { front, border: place.border.is_some(), normal: normal * side };
         let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
         let mut emission = DVec3::ZERO;
-        if emits && material.emission != Vec3::ZERO {
+        if emits && !material.unlit && material.emission != Vec3::ZERO {
             emission = material.emission.as_dvec3() * emissive.truncate();
             emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
         }
@@ -436,9 +426,11 @@ impl<'a> World<'a> {
             emission,
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
-            emitter: self.lights.emitter_at(hit.instance, hit.triangle),
+            emitter: (material.emission != Vec3::ZERO)
+                .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
+                .flatten(),
             distance: (position - ray.origin.as_dvec3()).length(),
-            border,
+            border: place.border,
         }
     }
 
@@ -450,6 +442,24 @@ impl<'a> World<'a> {
         let uv = at.uv[usize::from(reference.uv_set.min(1))].extend(1.0);
         let [row0, row1] = reference.transform.map(Vec3::from);
         Some(bilinear(image, texture.sampler, row0.dot(uv), row1.dot(uv), srgb))
+    }
+}
+
+fn place<'a>(scene: &'a Scene, bvh: &SceneBvh, top: &TopLevel, media: &[Option<Medium>], instance: usize) -> Place<'a> {
+    let rows = top.instances[instance].rows.map(|row| row.as_dvec4());
+    let [x, y, z] = rows.map(DVec4::truncate);
+    let columns = DMat3::from_cols(x, y, z);
+    let primitive = (bvh.placed(instance as u32))
+        .and_then(|(_, bottom)| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
+    let material = primitive.and_then(|primitive| primitive.material);
+    Place {
+        to_eye: DAffine3 { matrix3: columns.transpose(), translation: DVec3::new(rows[0].w, rows[1].w, rows[2].w) }
+            .inverse(),
+        rows: [x, y, z],
+        hand: if columns.determinant() < 0.0 { -1.0 } else { 1.0 },
+        primitive,
+        material: material.and_then(|material| scene.materials.get(material)),
+        border: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
     }
 }
 
@@ -491,13 +501,19 @@ impl Interpolated {
     fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
         let corner = |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
         let corners = [(corner(0), weights.x), (corner(1), weights.y), (corner(2), weights.z)];
-        let uv =
-            |list: &[Vec2]| corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum::<Vec2>();
+        // Most meshes lack some of them.
+        let uv = |list: &[Vec2]| {
+            if list.is_empty() {
+                return Vec2::ZERO;
+            }
+            corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum()
+        };
         let normal = corners.iter().map(|&(v, w)| primitive.normals.get(v).copied().unwrap_or_default() * w).sum();
-        let tangent: DVec4 = corners
-            .iter()
-            .map(|&(v, w)| primitive.tangents.get(v).map_or(DVec4::ZERO, |t| t.as_dvec4()) * f64::from(w))
-            .sum();
+        let mut tangent = DVec4::ZERO;
+        if !primitive.tangents.is_empty() {
+            let of = |v: usize| primitive.tangents.get(v).map_or(DVec4::ZERO, |t| t.as_dvec4());
+            tangent = corners.iter().map(|&(v, w)| of(v) * f64::from(w)).sum();
+        }
         let handedness = if primitive.tangents.is_empty() { 0.0 } else { tangent.w.signum() };
         let color = if primitive.colors.is_empty() {
             DVec4::ONE

@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{Vec3, Vec4};
 
-use super::super::{mips, shared};
+use super::{
+    super::{mips, shared},
+    layers::layer_mark,
+};
 use crate::{
     gpu::{
         Bind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo, upload::Uploader,
@@ -49,6 +52,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     }
     for (on, flag) in [
         (material.unlit, shared::MATERIAL_UNLIT),
+        (material.alpha == AlphaMode::Blend, shared::MATERIAL_BLEND),
         (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
         (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
     ] {
@@ -62,6 +66,8 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         normal_scale: material.normal_scale,
         occlusion_strength: material.occlusion_strength,
         flags,
+        layers: shared::NONE,
+        layer_mark: layer_mark(material),
         uv_rows,
         ..Default::default()
     }

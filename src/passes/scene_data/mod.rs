@@ -1,8 +1,10 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
 mod geometry;
+mod layers;
 mod lights;
 mod materials;
+mod posed;
 
 use std::sync::{
     Arc,
@@ -11,15 +13,18 @@ use std::sync::{
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    posed::Posed,
 };
 use super::{
     area_lights, environment, light_tree,
@@ -42,7 +47,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -67,6 +72,10 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
 }
 
 /// What a view sees of a scene.
@@ -91,6 +100,8 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -103,17 +114,23 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
+    /// Where everything is in the frames to come.
+    pub posed: Arc<Posed>,
+    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
-    /// Shining surfaces of lamps: seen, but nothing else; they cast no shadow.
-    lamp_bodies: Vec<Group>,
+    own_groups: usize,
 }
 
 /// What throws shadows.
@@ -164,11 +181,17 @@ impl CasterGroup {
 
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -180,28 +203,32 @@ impl GpuScene {
             .chain(bodies.iter().map(|body| body.material.clone()))
             .collect();
         let mut parts = scene_parts(scene, default_material);
-        let own_parts = parts.len();
+        let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
-        let lamp_bodies = groups.split_off(own_parts);
+        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
         let has_tangents = materials_with_tangents(scene);
+        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
             .collect();
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -242,18 +269,22 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
+            layers,
             lights,
             light_tree,
             losses,
             profiles,
             environment,
+            has_environment: scene.environment.is_some(),
             has_background,
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
+            posed: Arc::new(Posed { groups: posed }),
             groups,
-            lamp_bodies,
+            own_groups,
         })
     }
 
@@ -262,7 +293,7 @@ impl GpuScene {
     pub fn visible(&self, view: &View) -> Visible {
         let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
         let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for group in self.groups.iter().chain(&self.lamp_bodies) {
+        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -275,14 +306,16 @@ impl GpuScene {
                     double_sided: group.double_sided,
                     mirrored,
                     layer: group.layer,
+                    lobes: group.lobes,
+                    refracts: group.refracts,
                 };
-                for place in group.places.iter() {
+                for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
                     let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(group.center);
-                    if !view.may_see(center, group.radius * scale) {
+                    let center = instance.to_world.transform_point3(posed.center);
+                    if !view.may_see(center, posed.radius * scale) {
                         visible.culled += 1;
                         continue;
                     }
@@ -303,16 +336,17 @@ impl GpuScene {
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        for group in self.groups.iter().filter(|group| group.layer != Layer::Blend) {
+        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(group.places.len());
-            for place in group.places.iter() {
+            let mut spheres = Vec::with_capacity(posed.places.len());
+            for place in posed.places.iter() {
                 let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(group.center), group.radius * scale));
+                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
@@ -320,7 +354,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });

@@ -19,8 +19,7 @@ impl Table {
     /// The values of a function of cosine and roughness.
     pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
         let step = |i: usize| i as f64 / (size - 1) as f64;
-        let cells =
-            (0..size * size).into_par_iter().map(|i| value(step(i % size).powi(2), step(i / size))).collect();
+        let cells = (0..size * size).into_par_iter().map(|i| value(step(i % size).powi(2), step(i / size))).collect();
         Self { size, cells }
     }
 

@@ -33,16 +33,13 @@ pub(super) struct Meeting {
 
 impl World<'_> {
     pub(super) fn axes(&self, hit: &Hit, at: &Interpolated) -> Axes {
-        let rows = self.rows(hit);
-        let n = at.normal.as_dvec3();
-        let normal = (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
+        let place = self.place_of(hit);
+        let normal = place.normal(at.normal.as_dvec3());
         if at.tangent.w == 0.0 {
             return Axes { normal, tangent: DVec3::ZERO, bitangent: DVec3::ZERO, given: false };
         }
-        let sign = if glam::DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0 { -1.0 } else { 1.0 };
-        let to_world = self.places[hit.instance as usize].matrix3;
-        let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
-        Axes { normal, tangent, bitangent: normal.cross(tangent) * at.tangent.w * sign, given: true }
+        let tangent = (place.to_eye.matrix3 * at.tangent.truncate()).normalize_or(DVec3::X);
+        Axes { normal, tangent, bitangent: normal.cross(tangent) * at.tangent.w * place.hand, given: true }
     }
 
     /// The normal that a map gives; without one that of the mesh.
