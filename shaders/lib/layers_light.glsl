@@ -159,9 +159,12 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
         vec2 reflects = layer_albedo(coat_nv, sqrt(y.coat_alpha)).xy;
-        specular += coat * (reflects.x + reflects.y)
-            * environment_blurred(lobe_middle(y.coat_normal, s.view, y.coat_alpha), sqrt(y.coat_alpha))
-            * specular_visibility(s, v, towards);
+        Surface over = s;
+        over.normal = y.coat_normal;
+        over.alpha = y.coat_alpha;
+        vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
+        specular += coat * (reflects.x + reflects.y) * environment_blurred(shine, sqrt(y.coat_alpha))
+            * specular_visibility(over, v, shine);
     }
 }
 

@@ -410,8 +410,15 @@ impl TextureSet {
         let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateDescriptorPool", name, result))?;
         let live = gpu.register(pool, "texture set", name);
-        let mut this =
-            Self { sets: Vec::new(), number: set, pool, _images: Vec::new(), _buffers: Vec::new(), gpu: gpu.clone(), _live: live };
+        let mut this = Self {
+            sets: Vec::new(),
+            number: set,
+            pool,
+            _images: Vec::new(),
+            _buffers: Vec::new(),
+            gpu: gpu.clone(),
+            _live: live,
+        };
         for list in lists {
             let layouts = [layout];
             let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);

@@ -42,11 +42,7 @@ fn curve(x: f64, alpha: f64) -> f64 {
 }
 
 fn lambda(cosine: f64, alpha: f64) -> f64 {
-    if cosine < 0.5 {
-        curve(cosine, alpha).exp()
-    } else {
-        (2.0 * curve(0.5, alpha) - curve(1.0 - cosine, alpha)).exp()
-    }
+    if cosine < 0.5 { curve(cosine, alpha).exp() } else { (2.0 * curve(0.5, alpha) - curve(1.0 - cosine, alpha)).exp() }
 }
 
 /// The part of uniform light that white sheen sends to a view at this cosine, by `n * 2n` directions.

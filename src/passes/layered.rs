@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     FrameData, GpuScene,
     gbuffer::{DEPTH, LIGHT, TextureSets, draw_all, geometry_state},
-    lighting::{Lit, LightingInputs},
+    lighting::{LightingInputs, Lit},
     refraction::Behind,
     scene_data::{Draw, Layer},
     traced::FrameTrees,
@@ -144,9 +144,10 @@ impl BehindImages {
     /// The images of this frame, or stand-ins where nothing refracts.
     pub(super) fn of(cx: &PassContext<'_, '_>, behind: Option<Behind>, scene: &GpuScene) -> Self {
         match behind {
-            Some(behind) => {
-                Self { levels: behind.levels.iter().map(|&level| cx.image(level)).collect(), backs: cx.image(behind.backs) }
-            }
+            Some(behind) => Self {
+                levels: behind.levels.iter().map(|&level| cx.image(level)).collect(),
+                backs: cx.image(behind.backs),
+            },
             None => {
                 Self { levels: vec![Arc::clone(&scene.white); LEVEL_NAMES.len()], backs: Arc::clone(&scene.no_backs) }
             }

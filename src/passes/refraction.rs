@@ -112,11 +112,8 @@ impl RefractionPass {
             .color_cleared(whole, [0.0; 4])
             .record(move |cx| {
                 let (depth, light) = (cx.image(gbuffer.depth), cx.image(lit.light));
-                let binds = [
-                    data.uniform(),
-                    ("depth_image", Bind::Sampled(&depth)),
-                    ("light_image", Bind::Sampled(&light)),
-                ];
+                let binds =
+                    [data.uniform(), ("depth_image", Bind::Sampled(&depth)), ("light_image", Bind::Sampled(&light))];
                 cx.rec.bind_graphics(&self.pipelines()?.whole, &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())

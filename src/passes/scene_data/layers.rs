@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, pipeline::SamplerInfo,
-        upload::Uploader, vk,
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
+        pipeline::SamplerInfo, upload::Uploader, vk,
     },
     scene::{self, AlphaMode, Scene, TextureRef},
 };

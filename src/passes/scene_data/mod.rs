@@ -17,6 +17,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
@@ -24,7 +25,6 @@ use self::{
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
-pub use self::layers::{Layers, has_lobes, refracts};
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
