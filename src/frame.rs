@@ -598,12 +598,13 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        multi_scatter: u32::from(scene.multiscatter),
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: if settings.ao.enabled && scene.has_environment {
             shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
         } else {
             0
         },
-        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -614,6 +615,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,

@@ -161,7 +161,7 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
 // Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
 vec3 refracted_light(Surface s, Layers y, float thickness) {
     LayeredMaterial m = layered[materials[material_index].layers];
-    float eta = m.ior > 1.0 ? m.ior : m.ior == 1.0 ? 1.0 : 1e3;
+    float eta = y.ior;
     float coat = 1.0 - coat_fresnel(s, y);
     float nv = max(dot(s.normal, s.view), 1e-4);
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);

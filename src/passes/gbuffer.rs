@@ -145,14 +145,18 @@ pub fn draw_all(
     ];
     binds.extend_from_slice(extra);
     rec.bind_graphics(pipeline, &binds)?;
-    rec.bind_geometry(&scene.vertices, &scene.indices);
     rec.keep(Arc::clone(&scene.textures) as _);
     let layers = scene.layers.as_ref().filter(|_| sets == TextureSets::Layers);
     if let Some(layers) = layers {
         rec.keep(Arc::clone(&layers.textures) as _);
     }
     let mut material = None;
+    let mut sorted = None;
     for draw in draws {
+        if sorted != Some(draw.sorted) {
+            sorted = Some(draw.sorted);
+            rec.bind_geometry(&scene.vertices, if draw.sorted { &data.sorted } else { &scene.indices });
+        }
         if material != Some(draw.material) {
             material = Some(draw.material);
             if sets != TextureSets::None {

@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
@@ -68,6 +69,8 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.

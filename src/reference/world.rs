@@ -409,11 +409,10 @@ impl<'a> World<'a> {
             wall: Wall::Thin { eta: ior },
             ..Bsdf::default()
         };
-        let border = place.border;
-        let met = Meeting { front, border: border.is_some(), normal: normal * side };
+        let met = Meeting { front, border: place.border.is_some(), normal: normal * side };
         let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
         let mut emission = DVec3::ZERO;
-        if emits && material.emission != Vec3::ZERO {
+        if emits && !material.unlit && material.emission != Vec3::ZERO {
             emission = material.emission.as_dvec3() * emissive.truncate();
             emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
         }
@@ -431,7 +430,7 @@ impl<'a> World<'a> {
                 .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
                 .flatten(),
             distance: (position - ray.origin.as_dvec3()).length(),
-            border,
+            border: place.border,
         }
     }
 

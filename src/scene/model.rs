@@ -42,10 +42,10 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
-    /// Other materials that the file has for its primitives (`scene.variant` of the look).
-    pub variants: Vec<Variant>,
     /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
     pub multiscatter: bool,
+    /// Other materials that the file has for its primitives (`scene.variant` of the look).
+    pub variants: Vec<Variant>,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }

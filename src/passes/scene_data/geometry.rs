@@ -90,6 +90,7 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    multiscatter: bool,
 ) -> GpuResult<Geometry> {
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
     let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
@@ -129,7 +130,7 @@ pub(super) fn upload_geometry(
                 AlphaMode::Mask { .. } => Layer::Mask,
                 AlphaMode::Blend => Layer::Blend,
             },
-            lobes: layers::has_lobes(&described),
+            lobes: layers::has_lobes(&described, multiscatter),
             refracts: layers::refracts(&described),
             casts: casts_shadow(&described),
             double_sided: described.double_sided,

@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Vec3, Vec4};
 
 use super::{
-    super::{layer_tables, refraction::BACKS, shared},
-    materials::{sampler_info, texture_image},
+    super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
+    materials::{picture_image, sampler_info},
 };
 use crate::{
     gpu::{
@@ -28,15 +28,17 @@ pub struct Layers {
     pub numbers: Vec<Option<u32>>,
 }
 
-/// Whether the G-buffer does not hold all lobes of a material.
+/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
+/// each other is the layered pass's too.
 #[must_use]
-pub fn has_lobes(material: &scene::Material) -> bool {
+pub fn has_lobes(material: &scene::Material, multiscatter: bool) -> bool {
     // What a texture or a factor of zero takes away costs no pass.
     let dielectric = material.metallic < 1.0 || material.metallic_roughness_texture.is_some();
     let index = material.ior.to_bits() != 1.5f32.to_bits();
     let own_reflection = index || material.specular != scene::Specular::default();
     !material.unlit
-        && (material.clearcoat.factor > 0.0
+        && (multiscatter
+            || material.clearcoat.factor > 0.0
             || material.sheen.color != Vec3::ZERO
             || material.anisotropy.strength > 0.0
             || material.iridescence.factor > 0.0
@@ -88,10 +90,12 @@ const SLOT_NAMES: [&str; 14] = [
 
 /// Slots that hold colours.
 const COLORS: [usize; 3] = [3, 7, 13];
+/// The slot of normals.
+const COAT_NORMALS: usize = 6;
 
 /// What tells the layered pass's pixels in the G-buffer (`LAYER_MARK` in `shaders/shared/frame.glsl`): 1 for others.
-pub(super) fn layer_mark(material: &scene::Material) -> f32 {
-    if !has_lobes(material) {
+pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 {
+    if !has_lobes(material, multiscatter) {
         return 1.0;
     }
     let known = |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
@@ -159,8 +163,9 @@ pub(super) fn upload_layers(
     let mut numbers = Vec::with_capacity(materials.len());
     let mut packed: Vec<shared::LayeredMaterial> = Vec::new();
     for (index, material) in materials.iter().enumerate() {
-        numbers.push(has_lobes(material).then_some(packed.len() as u32));
-        if has_lobes(material) {
+        let lobes = has_lobes(material, scene.multiscatter);
+        numbers.push(lobes.then_some(packed.len() as u32));
+        if lobes {
             packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false)));
         }
     }
@@ -182,9 +187,9 @@ pub(super) fn upload_layers(
         wrap_u: vk::SamplerAddressMode::REPEAT,
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
-    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
-    for material in materials.iter().filter(|material| has_lobes(material)) {
+    for material in materials.iter().filter(|material| has_lobes(material, scene.multiscatter)) {
         let mut list = Vec::new();
         for (slot, reference) in slots(material).into_iter().enumerate() {
             let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
@@ -193,13 +198,16 @@ pub(super) fn upload_layers(
                 list.push((Arc::clone(white), plain));
                 continue;
             };
-            let srgb = COLORS.contains(&slot);
-            let on_device = match uploaded.get(&(texture.image, srgb)) {
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => Meaning::Color,
+                COAT_NORMALS => Meaning::Normals,
+                _ => Meaning::Data,
+            };
+            let on_device = match uploaded.get(&(texture.image, meaning)) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made =
-                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
-                    uploaded.insert((texture.image, srgb), Arc::clone(&made));
+                    let made = picture_image(gpu, uploader, image, meaning, None)?;
+                    uploaded.insert((texture.image, meaning), Arc::clone(&made));
                     made
                 }
             };

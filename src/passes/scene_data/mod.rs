@@ -4,11 +4,15 @@ mod geometry;
 mod layers;
 mod lights;
 mod materials;
+mod order;
 mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use glam::{DMat4, DVec3, Vec3};
@@ -28,6 +32,7 @@ pub use self::{
 };
 use super::{
     area_lights, environment, light_tree,
+    mips::Meaning,
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -76,6 +81,8 @@ pub struct Draw {
     pub lobes: bool,
     /// It shows what lies behind it.
     pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -86,6 +93,8 @@ pub struct Visible {
     pub instances: Vec<shared::Instance>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
@@ -102,6 +111,8 @@ pub struct GpuScene {
     pub textures: Arc<TextureSet>,
     /// What materials have beyond the G-buffer; none where none has anything.
     pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -130,6 +141,8 @@ pub struct GpuScene {
     pub posed: Arc<Posed>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
 }
 
@@ -209,19 +222,23 @@ impl GpuScene {
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
-        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
-        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| further.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
                 packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
@@ -269,7 +286,8 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
-            layers,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,
@@ -284,6 +302,7 @@ impl GpuScene {
             bounds,
             posed: Arc::new(Posed { groups: posed }),
             groups,
+            blended,
             own_groups,
         })
     }
@@ -291,9 +310,9 @@ impl GpuScene {
     /// What this view sees, and in which order it is drawn.
     #[must_use]
     pub fn visible(&self, view: &View) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        for (index, (group, posed)) in self.groups.iter().zip(&self.posed.groups).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -308,6 +327,7 @@ impl GpuScene {
                     layer: group.layer,
                     lobes: group.lobes,
                     refracts: group.refracts,
+                    sorted: false,
                 };
                 for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
@@ -320,7 +340,12 @@ impl GpuScene {
                         continue;
                     }
                     if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&index),
+                        });
                     }
                     visible.instances.push(instance);
                 }
@@ -331,8 +356,9 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 

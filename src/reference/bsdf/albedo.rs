@@ -9,31 +9,29 @@ use super::microfacet::{Alpha, lambda, visible_normal};
 
 /// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie at even steps of the cosine's
 /// square root: closer at grazing angles.
-pub(super) struct Table(Vec<f64>);
+pub(super) struct Table {
+    /// Points each way.
+    size: usize,
+    cells: Vec<f64>,
+}
 
 impl Table {
-    /// Points each way.
-    pub(super) const SIZE: usize = 64;
-
-    pub(super) const fn new(cells: Vec<f64>) -> Self {
-        Self(cells)
-    }
-
-    /// Cosine and roughness of a point.
-    pub(super) fn place(index: usize) -> (f64, f64) {
-        let step = |i: usize| i as f64 / (Self::SIZE - 1) as f64;
-        (step(index % Self::SIZE).powi(2), step(index / Self::SIZE))
+    /// The values of a function of cosine and roughness.
+    pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
+        let step = |i: usize| i as f64 / (size - 1) as f64;
+        let cells = (0..size * size).into_par_iter().map(|i| value(step(i % size).powi(2), step(i / size))).collect();
+        Self { size, cells }
     }
 
     pub(super) fn at(&self, cos: f64, roughness: f64) -> f64 {
-        let last = (Self::SIZE - 1) as f64;
+        let last = (self.size - 1) as f64;
         let place = |x: f64| {
             let x = x.clamp(0.0, 1.0) * last;
             let low = x.floor().min(last - 1.0);
             (low as usize, x - low)
         };
         let ((i, x), (j, y)) = (place(cos.clamp(0.0, 1.0).sqrt()), place(roughness));
-        let cell = |i: usize, j: usize| self.0.get(j * Self::SIZE + i).copied().unwrap_or(1.0);
+        let cell = |i: usize, j: usize| self.cells.get(j * self.size + i).copied().unwrap_or(1.0);
         let row = |j: usize| cell(i, j) + (cell(i + 1, j) - cell(i, j)) * x;
         row(j) + (row(j + 1) - row(j)) * y
     }
@@ -41,14 +39,9 @@ impl Table {
 
 /// Of GGX with Smith's height-correlated shadowing and reflectance 1, in one bounce.
 static GGX: LazyLock<Table> = LazyLock::new(|| {
-    let cells: Vec<f64> = (0..Table::SIZE * Table::SIZE)
-        .into_par_iter()
-        .map(|i| {
-            let (cos, roughness) = Table::place(i);
-            ggx_by_quadrature(cos.max(1e-4), Alpha::round((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
-        })
-        .collect();
-    Table::new(cells)
+    Table::of(112, |cos, roughness| {
+        ggx_by_quadrature(cos.max(1e-4), Alpha::round((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
+    })
 });
 
 /// The mean of G2 / G1 over visible normals at midpoints: what one bounce reflects of all light towards a view of this cosine
@@ -56,17 +49,22 @@ static GGX: LazyLock<Table> = LazyLock::new(|| {
 pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
     let sin = (1.0 - cos * cos).max(0.0).sqrt();
     let v = DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos);
-    let count = 40;
+    let (rows, columns) = (48, 24);
     let mut sum = 0.0;
-    for i in 0..count * count {
-        let u = DVec2::new(f64::from(i % count) + 0.5, f64::from(i / count) + 0.5) / f64::from(count);
-        let h = visible_normal(v, alpha, u);
-        let l = 2.0 * v.dot(h) * h - v;
-        if l.z > 0.0 {
-            sum += (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+    for row in 0..rows {
+        // Steps become small where normals are steep: GGX has a long tail.
+        let rest = 1.0 - (f64::from(row) + 0.5) / f64::from(rows);
+        let weight = 3.0 * rest * rest;
+        for column in 0..columns {
+            let u = DVec2::new((f64::from(column) + 0.5) / f64::from(columns), 1.0 - rest.powi(3));
+            let h = visible_normal(v, alpha, u);
+            let l = 2.0 * v.dot(h) * h - v;
+            if l.z > 0.0 {
+                sum += weight * (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+            }
         }
     }
-    sum / f64::from(count * count)
+    sum / f64::from(rows * columns)
 }
 
 /// By how much what a rough lobe reflects towards a view of this cosine grows, if facets passed on to each other what single

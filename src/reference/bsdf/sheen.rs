@@ -5,7 +5,6 @@
 use std::{f64::consts::PI, sync::LazyLock};
 
 use glam::DVec3;
-use rayon::prelude::*;
 
 use super::albedo::Table;
 
@@ -23,21 +22,14 @@ pub struct Sheen {
 
 /// Directional albedo by cosine and roughness.
 static ALBEDO: LazyLock<Table> = LazyLock::new(|| {
-    let cells: Vec<f64> = (0..Table::SIZE * Table::SIZE)
-        .into_par_iter()
-        .map(|i| {
-            let (cos, roughness) = Table::place(i);
-            albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS))
-        })
-        .collect();
-    Table::new(cells)
+    Table::of(64, |cos, roughness| albedo_by_quadrature(cos.max(1e-3), roughness.max(MIN_SHEEN_ROUGHNESS)))
 });
 
 /// The integral of the lobe of colour 1 over all lights, by midpoints.
 pub(super) fn albedo_by_quadrature(cos: f64, roughness: f64) -> f64 {
     let sheen = Sheen { color: DVec3::ONE, roughness };
     let v = DVec3::new((1.0 - cos * cos).max(0.0).sqrt(), 0.0, cos);
-    let (rows, columns) = (64, 64);
+    let (rows, columns) = (64, 32);
     let mut sum = 0.0;
     for row in 0..rows {
         // Equal steps of the angle: the lobe is narrow at the horizon.

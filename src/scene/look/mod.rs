@@ -53,11 +53,11 @@ pub struct Look {
     pub default_light: Option<bool>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
-    /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
-    pub variant: Option<String>,
     /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
     /// loses it.
     pub multiscatter: Option<bool>,
+    /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
+    pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -129,8 +129,8 @@ pub enum LookError {
 const PROPERTIES: [(&str, &str); 4] = [
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
-    ("scene.variant", "name of a variant of the file's materials"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
+    ("scene.variant", "name of a variant of the file's materials"),
 ];
 
 /// Every property with what it takes; `*` stands for a light's name.
@@ -214,12 +214,12 @@ impl Look {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
-        if path == "scene.variant" {
-            self.variant = Some(bare.to_owned());
-            return Ok(());
-        }
         if path == "scene.multiscatter" {
             self.multiscatter = Some(read.boolean()?);
+            return Ok(());
+        }
+        if path == "scene.variant" {
+            self.variant = Some(bare.to_owned());
             return Ok(());
         }
         let set = match path.split('.').next() {
@@ -248,6 +248,7 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        scene.multiscatter = self.multiscatter.unwrap_or(false);
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)
         {
@@ -258,7 +259,6 @@ impl Look {
             };
             return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
         }
-        scene.multiscatter = self.multiscatter.unwrap_or(false);
         self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }
