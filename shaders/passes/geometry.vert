@@ -19,6 +19,9 @@ layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
 
+// Other passes draw the same surfaces with an equal depth.
+invariant gl_Position;
+
 void main() {
     Instance instance = instances[gl_InstanceIndex];
     vec4 world = instance.to_world * vec4(position, 1.0);

@@ -1,5 +1,6 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
+mod deform;
 mod geometry;
 mod lights;
 mod materials;
@@ -12,6 +13,7 @@ use std::sync::{
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub(in crate::passes) use self::deform::Deformers;
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
@@ -77,6 +79,8 @@ pub struct Visible {
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
     pub instances: Vec<shared::Instance>,
+    /// Of each instance its group and place.
+    pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Instances outside of the view.
     pub culled: usize,
 }
@@ -114,7 +118,9 @@ pub struct GpuScene {
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
-    pub posed: Arc<Posed>,
+    pub now: Arc<Posed>,
+    /// Meshes whose vertices move.
+    pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
     own_groups: usize,
@@ -166,6 +172,30 @@ impl CasterGroup {
     }
 }
 
+/// Number of the next upload or pose.
+static UPLOADS: AtomicU64 = AtomicU64::new(0);
+
+/// The scene's materials, the default one, and those of lamps' surfaces.
+fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::Material> {
+    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
+    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
+}
+
+fn pack_all(scene: &Scene, materials: &[scene::Material], default_material: usize) -> Vec<shared::Material> {
+    let has_tangents = materials_with_tangents(scene);
+    let pack = |(index, material)| {
+        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+        packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed
+    };
+    materials.iter().enumerate().map(pack).collect()
+}
+
+/// Every material as the shaders read it.
+fn pack_materials(scene: &Scene) -> Vec<shared::Material> {
+    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len())
+}
+
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout.
@@ -176,31 +206,18 @@ impl GpuScene {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
-        let materials: Vec<scene::Material> = scene
-            .materials
-            .iter()
-            .cloned()
-            .chain([scene::Material::default()])
-            .chain(bodies.iter().map(|body| body.material.clone()))
-            .collect();
+        let materials = all_materials(scene, &bodies);
         let mut parts = scene_parts(scene, default_material);
         let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
+            source: None,
         }));
         let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
-        let has_tangents = materials_with_tangents(scene);
-        let packed: Vec<shared::Material> = materials
-            .iter()
-            .enumerate()
-            .map(|(index, material)| {
-                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
-                packed
-            })
-            .collect();
+        let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
+        let packed = pack_all(scene, &materials, default_material);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
@@ -238,8 +255,7 @@ impl GpuScene {
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
-        static UPLOADS: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
+        let mut uploaded = Self {
             number: UPLOADS.fetch_add(1, Ordering::Relaxed),
             vertices,
             indices,
@@ -255,18 +271,23 @@ impl GpuScene {
             ltc,
             white,
             bounds,
-            posed: Arc::new(Posed { groups: posed }),
+            now: Arc::new(Posed { groups: posed, movers: Default::default() }),
+            deformers,
             groups,
             own_groups,
-        })
+        };
+        if uploaded.deformers.is_some() {
+            uploaded.now = uploaded.posed(scene);
+        }
+        Ok(uploaded)
     }
 
     /// What this view sees, and in which order it is drawn.
     #[must_use]
     pub fn visible(&self, view: &View) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0 };
         let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -280,7 +301,7 @@ impl GpuScene {
                     mirrored,
                     layer: group.layer,
                 };
-                for place in posed.places.iter() {
+                for (index, place) in posed.places.iter().enumerate() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
@@ -294,6 +315,7 @@ impl GpuScene {
                         blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
                     }
                     visible.instances.push(instance);
+                    visible.sources.push((number as u32, index as u32));
                 }
                 let count = visible.instances.len() as u32 - first;
                 if count > 0 && group.layer != Layer::Blend {
@@ -311,7 +333,7 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.layer != Layer::Blend) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());

@@ -6,6 +6,7 @@
 //! place; what cannot is refused in one line that says where and what to do.
 
 mod accessor;
+mod animation;
 mod convert;
 mod files;
 mod geometry;
@@ -56,7 +57,8 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 8] = [
+const SUPPORTED: [&str; 9] = [
+    "KHR_animation_pointer",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
@@ -282,7 +284,6 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
             }
             "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => "the uncompressed data are used",
             "EXT_mesh_gpu_instancing" => "each such mesh is shown once",
-            "KHR_animation_pointer" => "animations are not played",
             _ => "ignored",
         };
         report.unsupported("/extensionsUsed", format!("{}: {what}", one_line(name)));
