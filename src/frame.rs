@@ -18,6 +18,7 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
+        scene_data::Posed,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
@@ -137,6 +138,8 @@ pub struct Settings {
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
     /// Outputs beside the picture.
@@ -162,12 +165,13 @@ fn frame<'a>(
     data: &'a FrameData,
     view: &View,
     settings: &Settings,
-    kept_maps: Option<&MapPlan>,
+    (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
-    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let vertices = passes.skin.declare(g, scene, moved);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, vertices);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let inputs = LightingInputs { gbuffer, lists, atlas, open };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
@@ -182,7 +186,14 @@ fn frame<'a>(
     };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(
+        g,
+        (scene, data, &passes.skin),
+        (view, gbuffer.depth),
+        light,
+        effects,
+        settings.shutter.as_ref(),
+    );
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -316,6 +327,8 @@ pub struct Renderer {
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
     kept_maps: Option<(u64, MapPlan)>,
+    /// The pose whose vertices the device has.
+    moved: Option<u64>,
     gpu: Gpu,
 }
 
@@ -334,6 +347,7 @@ impl Renderer {
             history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
+            moved: None,
             gpu: gpu.clone(),
         })
     }
@@ -412,12 +426,14 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
         let mut graph = Graph::new(self.history.number);
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
+        let moved = self.moved.take() == Some(scene.number);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (kept_maps.as_ref(), moved));
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -434,6 +450,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.moved = Some(scene.number);
         if settings.accumulate.is_some() {
             self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
         }
@@ -522,11 +539,12 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Graph, ImageHandle},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Cascades of a sun.
@@ -386,13 +386,14 @@ impl ShadowMapsPass {
     }
 
     /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
-    /// there are no maps.
+    /// there are no maps. `moved` are the scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
         kept: Option<&MapPlan>,
+        moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
         let shadows = &data.shadows;
         if shadows.plan.maps.is_empty() {
@@ -406,7 +407,10 @@ impl ShadowMapsPass {
         if drawn.is_empty() {
             return Some(atlas);
         }
-        let pass = g.pass("shadow maps");
+        let mut pass = g.pass("shadow maps");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
         let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
         pass.record(move |cx| {
