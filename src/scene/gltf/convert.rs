@@ -571,8 +571,8 @@ fn meshes(
             return Err(TooLarge(format!("more than {MAX_SHOWN_TRIANGLES} triangles with all instances")));
         }
     }
-    // Nodes that are not shown may name meshes that were not made; they are in range and empty.
-    scene.nodes.iter_mut().take(values.len()).for_each(|node| node.skin = None);
+    // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they are in range and empty.
+    scene.nodes.iter_mut().take(nodes.len()).for_each(|node| node.skin = None);
     Ok(carriers)
 }
 
