@@ -32,7 +32,7 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular; of the
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular, velocity; of the
     /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -42,6 +42,10 @@ pub struct RenderArgs {
     renderer: RendererKind,
     #[command(flatten)]
     pub path: PathArgs,
+    /// Frames that the picture is the mean of, each sampling its pixels at other places: smooth edges, N times the time
+    /// [default: the look's passes.aa.samples, else 1, or 16 with passes.aa.method=taa].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    aa_samples: Option<u32>,
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
@@ -70,8 +74,12 @@ fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
         (args.path.resume, "--resume"),
         (args.path.denoise, "--denoise"),
     ];
-    let raster =
-        [(args.times, "--times"), (args.device.validation, "--validation"), (args.device.device.is_some(), "--device")];
+    let raster = [
+        (args.aa_samples.is_some(), "--aa-samples"),
+        (args.times, "--times"),
+        (args.device.validation, "--validation"),
+        (args.device.device.is_some(), "--device"),
+    ];
     let (given, of) = match args.renderer {
         RendererKind::Raster => (&path[..], "the path tracer (--renderer path)"),
         RendererKind::Path => (&raster[..], "the raster renderer (--renderer raster)"),
@@ -98,7 +106,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     foreign_options(args)?;
     let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
     output::check_writable(&args.output)?;
-    let opened = open::open(&args.scene)?;
+    let mut opened = open::open(&args.scene)?;
+    opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
     if args.renderer == RendererKind::Path {
         return path::run(args, exr, &opened);
     }
@@ -109,7 +118,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
     let settings = Settings { white_balance, ..opened.picture_settings(&exposed, aovs)? };
-    let picture = renderer.render(&on_device, &view, &settings)?;
+    let picture = renderer.render_still(&on_device, &view, &settings, opened.still_samples())?;
     write(args, exr, &picture, white_balance)?;
     if !args.quiet {
         report(args, &opened, &gpu, &picture, &exposed);
@@ -151,6 +160,7 @@ fn channels(aov: Aov) -> &'static [&'static str] {
         Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion) => &["V"],
         Aov::Channel(Channel::Depth) => &["Z"],
         Aov::Channel(Channel::Normal | Channel::Position) => &["X", "Y", "Z"],
+        Aov::Velocity => &["X", "Y"],
         _ => &["R", "G", "B"],
     }
 }
@@ -166,7 +176,7 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
             .aovs
             .iter()
             .map(|(aov, pixels)| {
-                if matches!(aov, Aov::Channel(_)) {
+                if matches!(aov, Aov::Channel(_) | Aov::Velocity) {
                     return (*aov, pixels.clone());
                 }
                 let of = |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
@@ -220,6 +230,9 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     }
                     Aov::Channel(Channel::BaseColor) => encode(v),
                     Aov::Channel(_) => v,
+                    // Grey stands still; 32 pixels are the whole way to black or full colour.
+                    Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
+                    Aov::Velocity => 0.0,
                     Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular => encode(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;

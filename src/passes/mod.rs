@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod anti_aliasing;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
@@ -14,16 +15,19 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod jitter;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod morphological;
 pub mod motion_blur;
 pub mod profiles;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod taa;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -39,6 +43,7 @@ pub use scene_data::GpuScene;
 pub use view::View;
 
 /// The buffers that every pass of a frame reads: host memory, new for each frame.
+#[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
@@ -63,7 +68,7 @@ pub struct FrameData {
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
     /// What is seen.
-    pub visible: scene_data::Visible,
+    pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
 }
@@ -121,6 +126,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Smooth edges.
+    pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -163,6 +170,7 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,
