@@ -21,8 +21,13 @@ struct FrameConstants {
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
     float texture_scale;       // what textures' derivatives are multiplied by: below 1 where several frames make a picture
     float noise_shift;         // added to the pixel that noise is drawn by
-    uint pad0;
+    uint ambient;              // AMBIENT_ bits
 };
+
+// What hides light from all around was measured (pass `ao`).
+const uint AMBIENT_MEASURED = 1u;
+// Diffuse light that was reflected on by what hides it is guessed.
+const uint AMBIENT_MANY_BOUNCES = 2u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;

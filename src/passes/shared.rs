@@ -39,8 +39,8 @@ shader_struct! {
         pub texture_scale: f32,
         /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
         pub noise_shift: f32,
-        /// Padding.
-        pub pad0: u32,
+        /// `AMBIENT_` bits.
+        pub ambient: u32,
     }
 }
 
@@ -243,6 +243,11 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     Material::LAYOUT,
     EnvironmentConstants::LAYOUT,
 ];
+
+/// What hides light from all around was measured (pass `ao`).
+pub const AMBIENT_MEASURED: u32 = 1;
+/// Diffuse light that was reflected on by what hides it is guessed.
+pub const AMBIENT_MANY_BOUNCES: u32 = 2;
 
 /// Nothing throws shadows.
 pub const SHADOWS_OFF: u32 = 0;

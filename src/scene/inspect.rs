@@ -1,5 +1,7 @@
 //! A scene in words: what was read, and its lights in every unit.
 
+mod lobes;
+
 use std::{f64::consts::PI, fmt::Write as _};
 
 use glam::Vec3;
@@ -189,6 +191,7 @@ fn materials(scene: &Scene, text: &mut Text) {
             }
         }
         refraction(material, text);
+        lobes::lobes(material, text);
         if material.emission != Vec3::ZERO {
             let nits = luminance(material.emission);
             let map = if material.emissive_texture.is_some() { " where its texture is white" } else { "" };

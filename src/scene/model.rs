@@ -303,6 +303,10 @@ impl Default for DiffuseTransmission {
 }
 
 impl Material {
+    /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are linear.
+    pub const COLOR_TEXTURES: [&'static str; 5] =
+        ["base colour", "emission", "specular colour", "sheen colour", "diffuse transmission colour"];
+
     /// Every texture it uses, with what for.
     #[must_use]
     pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 19] {
@@ -327,6 +331,22 @@ impl Material {
             ("diffuse transmission", self.diffuse_transmission.texture),
             ("diffuse transmission colour", self.diffuse_transmission.color_texture),
         ]
+    }
+
+    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs no tangents.
+    ///
+    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the coat's normals or the map
+    /// of directions. Without any of them the extension asks for tangents in the file: where there are none, those of the first
+    /// texture coordinates stand in.
+    #[must_use]
+    pub fn tangent_uv(&self) -> Option<u8> {
+        if self.unlit {
+            return None;
+        }
+        let coat = self.clearcoat.normal_texture.filter(|_| self.clearcoat.factor > 0.0);
+        let anisotropic = self.anisotropy.strength > 0.0;
+        let map = self.normal_texture.or(coat).or(self.anisotropy.texture.filter(|_| anisotropic));
+        map.map(|map| map.uv_set).or(anisotropic.then_some(0))
     }
 
     /// Whether some light passes through it.
@@ -501,6 +521,51 @@ pub struct Image {
     pub rgba8: Arc<[u8]>,
     /// The file was missing or broken, and these are the pixels of the error pattern.
     pub is_error_pattern: bool,
+    /// The same picture as the file holds it for a device, with the file's own mip levels down to 4x4 texels or less.
+    pub blocks: Option<Arc<Blocks>>,
+}
+
+/// A picture in blocks of 4x4 texels that devices sample as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The way a block is coded.
+    pub format: BlockFormat,
+    /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top row first.
+    pub levels: Vec<Vec<u8>>,
+}
+
+/// Block compression as Vulkan names it (Khronos Data Format Specification 1.3, chapters 18 to 20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockFormat {
+    /// Colour and one bit of opacity, 8 bytes.
+    Bc1,
+    /// Colour and four bits of opacity, 16 bytes.
+    Bc2,
+    /// Colour and interpolated opacity, 16 bytes.
+    Bc3,
+    /// Red, 8 bytes.
+    Bc4,
+    /// Red and green, 16 bytes.
+    Bc5,
+    /// Colour with or without opacity, 16 bytes.
+    Bc7,
+}
+
+impl BlockFormat {
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bc1 | Self::Bc4 => 8,
+            Self::Bc2 | Self::Bc3 | Self::Bc5 | Self::Bc7 => 16,
+        }
+    }
+
+    /// Whether it may hold sRGB values.
+    #[must_use]
+    pub const fn may_be_srgb(self) -> bool {
+        !matches!(self, Self::Bc4 | Self::Bc5)
+    }
 }
 
 /// A light source: KHR_lights_punctual's, or one with a shape that a look gives it.

@@ -12,6 +12,7 @@ use super::{
     geometry::{self, TooLarge},
     images,
     json::{extension, index, indices, items, number, numbers, text},
+    lobes,
     report::{At, Report, one_line},
     validate::Forest,
 };
@@ -20,16 +21,14 @@ use crate::{
         Candela, Lux,
         lights::{Cone, Emitter, LightStrength, PhysicalLight, STRENGTH_LIMIT, SpotFlux},
     },
-    scene::{
-        AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Volume, Wrap,
-    },
+    scene::{AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap},
 };
 
 /// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
 const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
-const fn narrow(x: f64) -> f32 {
+pub(super) const fn narrow(x: f64) -> f32 {
     let x = x as f32;
     if x.is_finite() {
         x
@@ -59,8 +58,8 @@ pub(super) fn scene(
     let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
     meshes(root, store, &mut scene, report)?;
-    let needed = needed_images(root, &scene);
-    scene.images = images::load(root, store, files, &needed, report);
+    let uses = image_uses(root, &scene);
+    scene.images = images::load(root, store, files, &uses, report);
     Ok(scene)
 }
 
@@ -202,7 +201,7 @@ fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut
     let texture = index(info, "index")?;
     let at = at.key(key);
     if items(root, "textures").get(texture).and_then(images::source).is_none() {
-        report.unsupported(at, format!("texture {texture} has no PNG or JPEG image; the factor alone is used"));
+        report.unsupported(at, format!("texture {texture} has no image that can be read; the factor alone is used"));
         return None;
     }
     let transform = extension(info, "KHR_texture_transform");
@@ -257,55 +256,17 @@ fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material
             alpha: AlphaMode::Opaque,
             double_sided: value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false),
             unlit: extension(value, "KHR_materials_unlit").is_some(),
-            ..refraction(value, &at, &mut get)
+            ..lobes::material(value, &at, &mut get)
         };
         material.alpha = match text(value, "alphaMode") {
             "MASK" => AlphaMode::Mask { cutoff: number(value, "alphaCutoff").map_or(0.5, narrow) },
             "BLEND" => AlphaMode::Blend,
             _ => AlphaMode::Opaque,
         };
-        let at = at.key("extensions");
-        if material.transmits() {
-            let place = at.key("KHR_materials_transmission");
-            report.unsupported(place, "the raster renderer lets no light through, only the path tracer does");
-        }
-        if material.ior != 1.5 {
-            let place = at.key("KHR_materials_ior");
-            report.unsupported(place, "the raster renderer assumes 1.5, the path tracer has this one");
-        }
+        lobes::note(&material, &at, report);
         out.push(material);
     }
     out
-}
-
-/// What KHR_materials_ior, KHR_materials_transmission and KHR_materials_volume say; all else as by default.
-fn refraction(
-    value: &Value,
-    at: &At<'_>,
-    get: &mut dyn FnMut(&Value, &str, &At<'_>) -> Option<TextureRef>,
-) -> Material {
-    let none = Value::Null;
-    let at = at.key("extensions");
-    let ior = extension(value, "KHR_materials_ior").and_then(|ior| number(ior, "ior")).map_or(1.5, narrow);
-    let transmission = extension(value, "KHR_materials_transmission").unwrap_or(&none);
-    let volume = extension(value, "KHR_materials_volume").unwrap_or(&none);
-    let volume_at = at.key("KHR_materials_volume");
-    Material {
-        // What lies between 0 and 1 is noted by `validate`.
-        ior: if ior > 0.0 && ior < 1.0 { 1.5 } else { ior },
-        transmission: number(transmission, "transmissionFactor").map_or(0.0, narrow),
-        transmission_texture: get(transmission, "transmissionTexture", &at.key("KHR_materials_transmission")),
-        volume: Volume {
-            thickness: number(volume, "thicknessFactor").map_or(0.0, narrow),
-            thickness_texture: get(volume, "thicknessTexture", &volume_at),
-            // The schema asks for more than 0, which a tiny number loses in single precision.
-            attenuation_distance: number(volume, "attenuationDistance")
-                .map_or(f32::INFINITY, |distance| narrow(distance).max(f32::MIN_POSITIVE)),
-            attenuation_color: numbers::<3>(volume, "attenuationColor")
-                .map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow))),
-        },
-        ..Material::default()
-    }
 }
 
 /// A node's matrix (section 3.5.2): given, or translation * rotation * scale.
@@ -503,13 +464,14 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
             let at = at.key("primitives");
             for (p, primitive) in primitives.iter().enumerate() {
                 store.spend(256).map_err(geometry::too_large)?;
-                let normal_uv = index(primitive, "material")
-                    .and_then(|material| scene.materials.get(material))
-                    .filter(|material| !material.unlit)
-                    .and_then(|material| material.normal_texture)
-                    .map(|texture| texture.uv_set);
-                let source =
-                    geometry::Source { store, value: primitive, weights: &weights, normal_uv, at: at.index(p) };
+                let material = index(primitive, "material").and_then(|material| scene.materials.get(material));
+                let source = geometry::Source {
+                    store,
+                    value: primitive,
+                    weights: &weights,
+                    tangent_uv: material.and_then(Material::tangent_uv),
+                    at: at.index(p),
+                };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {
@@ -556,9 +518,9 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     Ok(())
 }
 
-/// Which images the materials of shown primitives use.
-fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
-    let mut needed = vec![false; items(root, "images").len()];
+/// What the materials of shown primitives use each image for.
+fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
+    let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];
     for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
         if let Some(used) = primitive.material.and_then(|material| used.get_mut(material)) {
@@ -566,12 +528,13 @@ fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
         }
     }
     for (material, _) in scene.materials.iter().zip(used).filter(|(_, used)| *used) {
-        for texture in material.textures().into_iter().filter_map(|(_, texture)| texture) {
-            let image = scene.textures.get(texture.texture).map(|texture| texture.image);
-            if let Some(needed) = image.and_then(|image| needed.get_mut(image)) {
-                *needed = true;
-            }
+        for (what, texture) in material.textures() {
+            let Some(texture) = texture.and_then(|texture| scene.textures.get(texture.texture)) else { continue };
+            let Some(slot) = uses.get_mut(texture.image) else { continue };
+            let color = Material::COLOR_TEXTURES.contains(&what);
+            slot.color |= color;
+            slot.data |= !color;
         }
     }
-    needed
+    uses
 }

@@ -193,7 +193,7 @@ const IMAGE: Object = Object {
     fields: &[
         opt("name", Text),
         opt("uri", Text),
-        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp"])),
+        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp", "image/ktx2"])),
         opt("bufferView", Ref("bufferViews")),
     ],
 };
@@ -353,7 +353,7 @@ const TEXTURE_TRANSFORM: Object = Object {
         opt("texCoord", SIZE),
     ],
 };
-const WEBP: Object = Object { name: "webp", fields: &[opt("source", Ref("images"))] };
+const TEXTURE_SOURCE: Object = Object { name: "texture source", fields: &[opt("source", Ref("images"))] };
 const ANIMATION_POINTER: Object = Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
 const ANISOTROPY: Object = Object {
     name: "anisotropy",
@@ -371,6 +371,15 @@ const CLEARCOAT: Object = Object {
         opt("clearcoatRoughnessFactor", UNIT),
         opt("clearcoatRoughnessTexture", Obj(&TEXTURE_INFO)),
         opt("clearcoatNormalTexture", Obj(&NORMAL_INFO)),
+    ],
+};
+const DIFFUSE_TRANSMISSION: Object = Object {
+    name: "diffuse transmission",
+    fields: &[
+        opt("diffuseTransmissionFactor", UNIT),
+        opt("diffuseTransmissionTexture", Obj(&TEXTURE_INFO)),
+        opt("diffuseTransmissionColorFactor", nums(&FACTOR, 3)),
+        opt("diffuseTransmissionColorTexture", Obj(&TEXTURE_INFO)),
     ],
 };
 const DISPERSION: Object = Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
@@ -443,12 +452,13 @@ const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible",
 
 /// Name, extended object, properties. A name with no line for an object is not allowed there.
 static EXTENSIONS: &[(&str, &str, &Object)] = &[
-    ("EXT_texture_webp", "texture", &WEBP),
+    ("EXT_texture_webp", "texture", &TEXTURE_SOURCE),
     ("KHR_animation_pointer", "channel.target", &ANIMATION_POINTER),
     ("KHR_lights_punctual", "root", &LIGHTS),
     ("KHR_lights_punctual", "node", &NODE_LIGHT),
     ("KHR_materials_anisotropy", "material", &ANISOTROPY),
     ("KHR_materials_clearcoat", "material", &CLEARCOAT),
+    ("KHR_materials_diffuse_transmission", "material", &DIFFUSE_TRANSMISSION),
     ("KHR_materials_dispersion", "material", &DISPERSION),
     ("KHR_materials_emissive_strength", "material", &EMISSIVE_STRENGTH),
     ("KHR_materials_ior", "material", &IOR),
@@ -463,6 +473,7 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("KHR_materials_volume", "material", &VOLUME),
     ("KHR_mesh_quantization", "", &NOTHING),
     ("KHR_node_visibility", "node", &VISIBILITY),
+    ("KHR_texture_basisu", "texture", &TEXTURE_SOURCE),
     ("KHR_texture_transform", "textureInfo", &TEXTURE_TRANSFORM),
 ];
 
