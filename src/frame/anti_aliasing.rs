@@ -217,34 +217,41 @@ impl Renderer {
         if samples <= 1 && !scaled {
             return self.render(scene, view, settings);
         }
-        // Of pixels' centres: further outputs, and the room that light lists take.
-        let single = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
-        let center = self.render(scene, view, &single)?;
-        let overflowed = center.lists.overflowed > 0;
-        let off = LightListSettings { enabled: settings.light_lists.enabled && !overflowed, ..settings.light_lists };
-        let plain = Settings { aovs: Vec::new(), light_lists: off, ..settings.clone() };
+        // Further outputs are of pixels' centres.
+        let center = if settings.aovs.is_empty() && !settings.histogram {
+            None
+        } else {
+            let single = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+            Some(self.render(scene, view, &single)?)
+        };
         self.history.cut();
+        let mut light_lists = settings.light_lists;
+        let one = |number: u32, light_lists: LightListSettings| {
+            let plain = Settings { aovs: Vec::new(), histogram: false, light_lists, ..settings.clone() };
+            if scaled {
+                return plain;
+            }
+            let sample = Some(Sample { number, of: samples });
+            Settings { anti_aliasing: AntiAliasing::None, accumulate: Some(number), sample, ..plain }
+        };
+        // The first finds the room that light lists take.
+        let mut picture = self.render(scene, view, &one(0, light_lists))?;
+        light_lists.enabled &= picture.lists.overflowed == 0;
         let nothing = Wanted { display: false, nits: false };
         let mut ahead = None;
-        for number in 0..samples {
-            let last = number + 1 == samples;
-            let one = if scaled {
-                plain.clone()
-            } else {
-                Settings {
-                    anti_aliasing: AntiAliasing::None,
-                    accumulate: Some(number),
-                    sample: Some(Sample { number, of: samples }),
-                    ..plain.clone()
-                }
-            };
-            let next = self.submit(scene, view, &one, if last { Wanted::ALL } else { nothing })?;
+        for number in 1..samples {
+            let wanted = if number + 1 == samples { Wanted::ALL } else { nothing };
+            let next = self.submit(scene, view, &one(number, light_lists), wanted)?;
             if let Some(pending) = ahead.replace(next) {
                 self.collect(pending)?;
             }
         }
-        let Some(pending) = ahead else { return Ok(center) };
-        let picture = self.collect(pending)?;
-        Ok(Picture { aovs: center.aovs, histogram: center.histogram, ..picture })
+        if let Some(pending) = ahead {
+            picture = self.collect(pending)?;
+        }
+        Ok(match center {
+            Some(center) => Picture { aovs: center.aovs, histogram: center.histogram, ..picture },
+            None => picture,
+        })
     }
 }
