@@ -18,6 +18,7 @@ use crate::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
@@ -180,9 +181,12 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas, open }, split);
+    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let lit = passes.lighting.declare(g, scene, data, inputs, split);
+    passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } =
         passes.anti_aliasing.declare(g, (scene, data), gbuffer.depth, lit.light, sampling.method());
@@ -359,7 +363,8 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
+        let passes = &self.passes;
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
     }
 
     /// Whether the device can make pictures of this size.
@@ -625,6 +630,8 @@ fn frame_data(
             as f32,
         texture_scale: sampling.texture_scale,
         noise_shift: sampling.noise_shift,
+        multi_scatter: u32::from(scene.multiscatter),
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: if settings.ao.enabled && scene.has_environment {
             shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
         } else {
@@ -640,6 +647,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
@@ -679,7 +687,8 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })

@@ -42,8 +42,22 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
+    /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
+    pub multiscatter: bool,
+    /// Other materials that the file has for its primitives (`scene.variant` of the look).
+    pub variants: Vec<Variant>,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
+}
+
+/// KHR_materials_variants: a name for a choice of materials.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive has then; all others keep
+    /// theirs.
+    pub materials: Vec<(usize, usize, usize)>,
 }
 
 /// One remark of the importer.
@@ -357,10 +371,17 @@ impl Material {
         self.transmission > 0.0 && dielectric && !self.unlit
     }
 
+    /// Whether some diffuse light leaves on the other side.
+    #[must_use]
+    pub fn transmits_diffusely(&self) -> bool {
+        let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
+        self.diffuse_transmission.factor > 0.0 && dielectric && !self.unlit
+    }
+
     /// Whether the mesh is the border of a volume of this material; else it is a thin wall.
     #[must_use]
     pub fn encloses_volume(&self) -> bool {
-        self.transmits() && self.volume.thickness > 0.0
+        (self.transmits() || self.transmits_diffusely()) && self.volume.thickness > 0.0
     }
 }
 
@@ -721,6 +742,18 @@ pub struct Placed<'a> {
 }
 
 impl Scene {
+    /// Gives primitives the materials of a variant; false if there is none of that name.
+    pub fn choose_variant(&mut self, name: &str) -> bool {
+        let Some(variant) = self.variants.iter().find(|variant| variant.name == name) else { return false };
+        for &(mesh, primitive, material) in &variant.materials {
+            let primitive = self.meshes.get_mut(mesh).and_then(|mesh| mesh.primitives.get_mut(primitive));
+            if let Some(primitive) = primitive.filter(|_| material < self.materials.len()) {
+                primitive.material = Some(material);
+            }
+        }
+        true
+    }
+
     /// All nodes that the picture shows, parents before children, each with its world transform.
     ///
     /// Iterative, so that a deep hierarchy cannot exhaust the stack.

@@ -10,11 +10,12 @@ use super::{
     accessor::Store,
     files::Files,
     geometry::{self, TooLarge},
-    images,
+    ies, images, instancing,
     json::{extension, index, indices, items, number, numbers, text},
     lobes,
     report::{At, Report, one_line},
     validate::Forest,
+    variants,
 };
 use crate::{
     photometry::{
@@ -55,8 +56,10 @@ pub(super) fn scene(
     let (cameras, camera_map) = cameras(root, report);
     let textures = textures(root);
     let materials: Vec<Material> = materials(root, textures.len(), report);
-    let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
+    let mut scene = Scene { lights, cameras, materials, textures, variants: variants::names(root), ..Scene::default() };
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
+    ies::add(root, store, files, &mut scene, report);
+    instancing::expand(root, store, &mut scene, report)?;
     meshes(root, store, &mut scene, report)?;
     let uses = image_uses(root, &scene);
     scene.images = images::load(root, store, files, &uses, report);
@@ -447,7 +450,11 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
-        let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
+        let Some(value) = values.get(mesh) else { continue };
+        // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
+        let owner =
+            scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
+        let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
@@ -460,25 +467,33 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         } else {
             let first = !sizes.contains_key(&mesh);
             let mut out = Mesh { name: one_line(text(value, "name")), primitives: Vec::new() };
+            let mut chosen = Vec::new();
             let at = place.index(mesh);
             let at = at.key("primitives");
             for (p, primitive) in primitives.iter().enumerate() {
                 store.spend(256).map_err(geometry::too_large)?;
-                let material = index(primitive, "material").and_then(|material| scene.materials.get(material));
-                let source = geometry::Source {
-                    store,
-                    value: primitive,
-                    weights: &weights,
-                    tangent_uv: material.and_then(Material::tangent_uv),
-                    at: at.index(p),
-                };
+                let choices = variants::of(primitive, store, scene.variants.len()).map_err(geometry::too_large)?;
+                let own = index(primitive, "material").into_iter();
+                // Tangents serve whichever of the materials asks for them first.
+                let tangent_uv = own
+                    .chain(choices.iter().map(|&(_, material)| material))
+                    .filter_map(|material| scene.materials.get(material))
+                    .find_map(Material::tangent_uv);
+                let source =
+                    geometry::Source { store, value: primitive, weights: &weights, tangent_uv, at: at.index(p) };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {
+                    chosen.extend(choices.into_iter().map(|choice| (out.primitives.len(), choice)));
                     out.primitives.push(primitive);
                 }
             }
             let target = if first { mesh } else { scene.meshes.len() };
+            for (primitive, (variant, material)) in chosen {
+                if let Some(variant) = scene.variants.get_mut(variant) {
+                    variant.materials.push((target, primitive, material));
+                }
+            }
             let triangles = out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
             sizes.insert(target, (out.primitives.len(), triangles));
             match scene.meshes.get_mut(target) {
@@ -522,8 +537,10 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
 fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
     let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];
-    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-        if let Some(used) = primitive.material.and_then(|material| used.get_mut(material)) {
+    let own = scene.meshes.iter().flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
+    let others = scene.variants.iter().flat_map(|variant| &variant.materials).map(|&(_, _, material)| material);
+    for material in own.chain(others) {
+        if let Some(used) = used.get_mut(material) {
             *used = true;
         }
     }

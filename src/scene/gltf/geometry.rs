@@ -161,7 +161,7 @@ impl Source<'_> {
         };
         let draco = extension(self.value, "KHR_draco_mesh_compression").is_some();
         if draco && self.store.accessor(number).is_ok_and(|a| a.view.is_none() && a.sparse.is_none()) {
-            report.unsupported(at, "compressed by KHR_draco_mesh_compression with no other data; not shown");
+            report.unsupported(at, "compressed by KHR_draco_mesh_compression and not decoded; not shown");
             return Ok(None);
         }
         let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
