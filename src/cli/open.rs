@@ -11,7 +11,7 @@ use crate::{
         Effects, Exposure, ExposureMode, MeterMode,
         metering::{self, MeterError, Solved},
     },
-    frame::{AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
+    frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
     passes::{GpuScene, View},
     photometry::{
         Ev100, Lux, color,
@@ -23,7 +23,7 @@ use crate::{
         emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
         gltf,
         look::{
-            Look, LookError, ShadowMethod,
+            AaMethod, Look, LookError, ShadowMethod,
             metering::{ExposureControl, Metering, Place},
         },
         procedural,
@@ -99,6 +99,9 @@ pub struct Animated {
     /// The node of the camera that is looked through; none where it is no node's.
     camera: Option<usize>,
 }
+
+/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has what more would bring.
+const STILL_SAMPLES: f64 = 16.0;
 
 /// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
 const DEFAULT_SUN: Lux = Lux(10_000.0);
@@ -410,6 +413,31 @@ impl Opened {
         }
     }
 
+    /// How edges are made smooth.
+    pub fn anti_aliasing(&self) -> AntiAliasing {
+        let (look, default) = (&self.look.passes, Temporal::default());
+        match look.aa_method.unwrap_or_default() {
+            AaMethod::None => AntiAliasing::None,
+            AaMethod::Morphological => AntiAliasing::Morphological,
+            AaMethod::Temporal => AntiAliasing::Temporal(Temporal {
+                scale: look.taa_scale.unwrap_or(default.scale),
+                gamma: look.taa_clip.map_or(default.gamma, |clip| clip as f32),
+                frames: look.taa_frames.map_or(default.frames, |frames| frames as f32),
+                mip_bias: look.taa_mip_bias.unwrap_or(default.mip_bias),
+                ..default
+            }),
+        }
+    }
+
+    /// Frames that a still picture is made of: as the look says, else one, or where frames are joined anyway so many
+    /// that each pixel of the picture gets `STILL_SAMPLES`.
+    pub fn still_samples(&self) -> u32 {
+        self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
+            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
+            AntiAliasing::None | AntiAliasing::Morphological => 1,
+        })
+    }
+
     /// Ambient occlusion by the look.
     pub fn ao(&self) -> AoSettings {
         let (look, ao) = (&self.look.passes.ao, AoSettings::default());
@@ -444,7 +472,7 @@ impl Opened {
             }
             None => self.effects,
         };
-        Ok(Settings { effects, ..self.settings(exposed.exposure, aovs) })
+        Ok(Settings { effects, anti_aliasing: self.anti_aliasing(), ..self.settings(exposed.exposure, aovs) })
     }
 
     /// Settings by the look, at an exposure, of the scene before the camera: what meters read.

@@ -473,7 +473,7 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters = if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) };
+        let casters = Arc::new(if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
@@ -485,11 +485,12 @@ impl FrameShadows {
 }
 
 /// The buffers of a frame's shadow maps.
+#[derive(Clone)]
 pub struct FrameShadows {
     /// Which maps there are.
     pub plan: MapPlan,
     /// What throws shadows.
-    pub casters: Casters,
+    pub casters: Arc<Casters>,
     /// Instances of all that throws shadows.
     pub instances: Arc<Buffer>,
     /// `ShadowMap`s.

@@ -20,7 +20,7 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
-pub use passes::{PassesLook, ShadowMethod};
+pub use passes::{AaMethod, PassesLook, ShadowMethod};
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
