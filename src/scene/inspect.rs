@@ -265,9 +265,10 @@ fn textures(scene: &Scene, text: &mut Text) {
     text.list("Images", scene.images.iter().enumerate(), |text, (i, image)| {
         let broken = if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
         let name = named("image", i, &image.name);
-        let blocks = image.blocks.as_ref().map_or_else(String::new, |blocks| {
-            format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
-        });
+        let blocks = image
+            .blocks
+            .as_ref()
+            .map_or_else(String::new, |blocks| format!(", {:?} in {} levels", blocks.format, blocks.levels.len()));
         text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
     });
     text.list("Variants", scene.variants.iter().enumerate(), |text, (i, variant)| {

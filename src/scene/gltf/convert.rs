@@ -452,7 +452,8 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
         let Some(value) = values.get(mesh) else { continue };
         // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
-        let owner = scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
+        let owner =
+            scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
         let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
@@ -478,13 +479,8 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
                     .chain(choices.iter().map(|&(_, material)| material))
                     .filter_map(|material| scene.materials.get(material))
                     .find_map(Material::tangent_uv);
-                let source = geometry::Source {
-                    store,
-                    value: primitive,
-                    weights: &weights,
-                    tangent_uv,
-                    at: at.index(p),
-                };
+                let source =
+                    geometry::Source { store, value: primitive, weights: &weights, tangent_uv, at: at.index(p) };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {

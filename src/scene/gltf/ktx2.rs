@@ -140,7 +140,10 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     let scheme = header.supercompression_scheme;
     let layout = match header.format {
         Some(format) => layout_of(format.value()).ok_or_else(|| {
-            format!("KTX2: the Vulkan format {} is not supported; use Basis Universal, BC1 to BC7 or RGBA", format.value())
+            format!(
+                "KTX2: the Vulkan format {} is not supported; use Basis Universal, BC1 to BC7 or RGBA",
+                format.value()
+            )
         })?,
         None => match reader.color_model() {
             Some(ColorModel::ETC1S) if scheme == Some(SupercompressionScheme::BasisLZ) => Layout::Etc1s,
@@ -150,9 +153,7 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     };
     if !matches!(
         scheme,
-        None | Some(
-            SupercompressionScheme::BasisLZ | SupercompressionScheme::Zstandard | SupercompressionScheme::ZLIB
-        )
+        None | Some(SupercompressionScheme::BasisLZ | SupercompressionScheme::Zstandard | SupercompressionScheme::ZLIB)
     ) || (scheme == Some(SupercompressionScheme::BasisLZ)) != (layout == Layout::Etc1s)
     {
         return Err("KTX2: a supercompression that does not belong to the format, or an unknown one".into());

@@ -48,7 +48,7 @@ pub struct Look {
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
-    /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
+    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
@@ -124,7 +124,7 @@ pub enum LookError {
 
 /// Properties that belong to no section.
 const PROPERTIES: [(&str, &str); 3] = [
-    ("scene.default_light", "true or false: add a sun from behind the camera"),
+    ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.variant", "name of a variant of the file's materials"),
 ];
