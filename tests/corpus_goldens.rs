@@ -66,7 +66,9 @@ fn render(renderer: &mut Renderer, scene: &mut Scene) -> Vec<u8> {
         let picture = renderer.render(&on_device, &view, &settings).unwrap();
         let luminances: Vec<f32> =
             picture.nits.iter().map(|c| color::luminance(glam::Vec3::from_array(*c).as_dvec3()) as f32).collect();
-        let Ok(nits) = metering::meter(&luminances, picture.width, picture.height, MeterMode::LogAverage) else { break };
+        let Ok(nits) = metering::meter(&luminances, picture.width, picture.height, MeterMode::LogAverage) else {
+            break;
+        };
         settings.exposure = Exposure::from_luminance(nits).unwrap();
     }
     renderer.render(&on_device, &view, &settings).unwrap().display
