@@ -1,6 +1,7 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
 pub mod incident;
+mod probes;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::{
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
+        probes::probes_for,
         resolve::Channel,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
@@ -138,6 +140,8 @@ pub struct Settings {
     pub effects: Effects,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
+    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
+    pub capture: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -344,16 +348,18 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
+    pub fn upload(&mut self, scene: &Scene) -> GpuResult<GpuScene> {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced; and captures its probes.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
+    pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)?;
+        self.capture_probes(scene, &mut on_device, shadows)?;
+        Ok(on_device)
     }
 
     /// Whether the device can make pictures of this size.
@@ -550,7 +556,7 @@ fn frame_data(
     settings: &Settings,
     (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
-    let visible = scene.visible(view);
+    let visible = scene.visible(view, !settings.capture);
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -593,11 +599,8 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
-        ambient: if settings.ao.enabled && scene.has_environment {
-            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
-        } else {
-            0
-        },
+        ambient: ambient_bits(scene, settings),
+        probe_count: scene.probes.len() as u32,
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -616,11 +619,24 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        probes: dynamic_buffer(gpu, "probes", &probes_for(scene, view.position))?,
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         visible,
         values,
     })
+}
+
+fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, shared::AMBIENT_MEASURED),
+        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
+        (settings.capture, shared::AMBIENT_CAPTURE),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn word(bytes: &[u8]) -> u32 {

@@ -40,6 +40,8 @@ pub struct Scene {
     pub cameras: Vec<Camera>,
     /// Light from all around; none is black.
     pub environment: Option<Environment>,
+    /// Boxes whose own light is captured, small ones first.
+    pub probes: Vec<super::Probe>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
     /// What the importer repaired, ignored or approximated, in the order it met it.
