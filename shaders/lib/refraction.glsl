@@ -83,8 +83,8 @@ vec3 light_along(vec3 from, vec3 d, float spread) {
         seen = place_of(p, place);
     }
     if (!seen) {
-        if (environment.enabled != 0u) {
-            return environment_blurred(d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+        if (environment.enabled != 0u || frame.probe_count > 0u) {
+            return surroundings_blurred(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
         return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
