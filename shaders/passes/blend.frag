@@ -6,9 +6,9 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 
 #include "lib/direct.glsl"
@@ -68,7 +68,8 @@ void main() {
             }
         } while (next < frame.light_count);
 #endif
-        environment_light(s, fragment_occlusion(), d, r);
+        // What hides their surroundings was measured for opaque surfaces only.
+        environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
         diffuse += d;
         specular += r;
     }

@@ -4,9 +4,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/packing.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 
 layout(location = 0) out uvec2 out_surface;
 layout(location = 1) out uint out_normal;
@@ -28,5 +28,5 @@ void main() {
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
     // the camera renders white.
-    out_emission = vec4(to_half_range(unlit ? base.rgb : emission), 1.0);
+    out_emission = vec4(to_half_range(unlit ? base.rgb : emission), materials[material_index].layer_mark);
 }

@@ -1,6 +1,9 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
+pub mod anti_aliasing;
+pub mod ao;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
@@ -14,16 +17,24 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod jitter;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod morphological;
 pub mod motion_blur;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod skin;
+pub mod skin_shared;
+pub mod taa;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -39,6 +50,7 @@ pub use scene_data::GpuScene;
 pub use view::View;
 
 /// The buffers that every pass of a frame reads: host memory, new for each frame.
+#[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
@@ -54,6 +66,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -62,8 +76,10 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What is seen.
-    pub visible: scene_data::Visible,
+    pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
 }
@@ -105,22 +121,32 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// Moves vertices.
+    pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
     pub light_lists: light_lists::LightListsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// What hides light from all around.
+    pub ao: ao::AoPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Smooth edges.
+    pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -156,13 +182,18 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            skin: skin::SkinPass::default(),
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
+            ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use glam::{DMat4, Vec2, Vec3, Vec4};
 
-use super::{Layer, materials::texture_slots, posed::PosedGroup};
+use super::{Layer, layers, materials::texture_slots, posed::PosedGroup};
 use crate::{
+    bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
 };
@@ -46,7 +47,12 @@ pub(super) struct Group {
     pub(super) vertex_offset: i32,
     pub(super) material: u32,
     pub(super) layer: Layer,
+    pub(super) lobes: bool,
+    pub(super) refracts: bool,
+    pub(super) casts: bool,
     pub(super) double_sided: bool,
+    /// Mesh and primitive of the scene; none for a lamp's surface.
+    pub(super) source: Option<(usize, usize)>,
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
@@ -59,6 +65,8 @@ pub(super) struct Part<'a> {
     pub(super) primitive: &'a scene::Primitive,
     pub(super) places: Arc<[DMat4]>,
     pub(super) material: usize,
+    /// Mesh and primitive of the scene.
+    pub(super) source: Option<(usize, usize)>,
 }
 
 /// All primitives that a scene shows.
@@ -70,9 +78,10 @@ pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_
         }
     }
     let mut parts = Vec::new();
-    for (mesh, places) in scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty()) {
+    for (index, (mesh, places)) in scene.meshes.iter().zip(&places).enumerate().filter(|(_, of)| !of.1.is_empty()) {
         let shared: Arc<[DMat4]> = places.as_slice().into();
-        parts.extend(mesh.primitives.iter().map(|primitive| Part {
+        parts.extend(mesh.primitives.iter().enumerate().map(|(number, primitive)| Part {
+            source: Some((index, number)),
             primitive,
             places: Arc::clone(&shared),
             material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
@@ -86,6 +95,7 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    multiscatter: bool,
 ) -> GpuResult<Geometry> {
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
     let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
@@ -105,12 +115,14 @@ pub(super) fn upload_geometry(
             });
         }
     }
-    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let moves = parts.iter().any(|part| part.primitive.deform.is_some());
+    let kind = if moves { BufferKind::MovingGeometry } else { BufferKind::Geometry };
+    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
-    for &Part { primitive, ref places, material } in parts {
+    for &Part { primitive, ref places, material, source } in parts {
         let described = materials.get(material).cloned().unwrap_or_default();
         let (center, radius) = bounding_sphere(&primitive.positions);
         groups.push(Group {
@@ -119,12 +131,17 @@ pub(super) fn upload_geometry(
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
             layer: match described.alpha {
+                _ if layers::goes_over(&described) => Layer::Blend,
                 AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
                 AlphaMode::Opaque => Layer::Opaque,
                 AlphaMode::Mask { .. } => Layer::Mask,
                 AlphaMode::Blend => Layer::Blend,
             },
+            lobes: layers::has_lobes(&described, multiscatter),
+            refracts: layers::refracts(&described),
+            casts: casts_shadow(&described),
             double_sided: described.double_sided,
+            source,
         });
         posed.push(PosedGroup { center, radius, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));

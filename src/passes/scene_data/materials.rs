@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Vec3, Vec4};
 
 use super::super::{
+    alpha_coverage,
     mips::{self, Meaning},
     shared,
 };
@@ -52,6 +53,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     }
     for (on, flag) in [
         (material.unlit, shared::MATERIAL_UNLIT),
+        (material.alpha == AlphaMode::Blend, shared::MATERIAL_BLEND),
         (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
         (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
     ] {
@@ -65,6 +67,8 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         normal_scale: material.normal_scale,
         occlusion_strength: material.occlusion_strength,
         flags,
+        layers: shared::NONE,
+        layer_mark: 1.0,
         uv_rows,
         ..Default::default()
     }
@@ -90,7 +94,7 @@ pub(super) fn upload_textures(
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
     // A picture that is used both as colour and as data is uploaded twice.
-    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
+    let mut uploaded: HashMap<(usize, Meaning, Option<u32>), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
     for material in materials {
         let mut list = Vec::new();
@@ -102,11 +106,12 @@ pub(super) fn upload_textures(
                 continue;
             };
             let meaning = meaning(slot, material);
-            let key = (texture.image, meaning);
+            let cutoff = cutoff(slot, material);
+            let key = (texture.image, meaning, cutoff.map(f32::to_bits));
             let on_device = match uploaded.get(&key) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made = picture_image(gpu, uploader, image, meaning)?;
+                    let made = picture_image(gpu, uploader, image, meaning, cutoff)?;
                     uploaded.insert(key, Arc::clone(&made));
                     made
                 }
@@ -134,17 +139,25 @@ fn meaning(slot: usize, material: &scene::Material) -> Meaning {
     }
 }
 
+/// The opacity of the picture's texels at which the material is cut off, where it is.
+fn cutoff(slot: usize, material: &scene::Material) -> Option<f32> {
+    let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+    let factor = material.base_color.w;
+    (slot == 0 && factor > 0.0).then_some(cutoff / factor)
+}
+
 /// Whether a device reads such bytes as sRGB.
 const fn is_srgb(meaning: Meaning) -> bool {
     matches!(meaning, Meaning::Color | Meaning::Cutout)
 }
 
-/// A picture of the scene: in the file's own blocks and levels where it has some that serve, else with a chain of ours.
-fn picture_image(
+/// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the file's own blocks and levels where it has some that serve, else with a chain of ours.
+pub(super) fn picture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
     picture: &scene::Image,
     meaning: Meaning,
+    cutoff: Option<f32>,
 ) -> GpuResult<Arc<Image>> {
     let limit = gpu.limits().max_image_dimension2_d;
     let srgb = is_srgb(meaning);
@@ -157,7 +170,7 @@ fn picture_image(
     });
     let Some(blocks) = blocks else {
         let (name, pixels) = (&picture.name, &picture.rgba8);
-        return texture_image(gpu, uploader, name, pixels, picture.width, picture.height, meaning);
+        return texture_image(gpu, uploader, (name, pixels, picture.width, picture.height), meaning, cutoff);
     };
     let info = ImageInfo {
         width: picture.width,
@@ -190,13 +203,14 @@ const fn block_format(format: scene::BlockFormat, srgb: bool) -> vk::Format {
 pub(super) fn texture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
-    name: &str,
-    rgba8: &[u8],
-    width: u32,
-    height: u32,
+    (name, rgba8, width, height): (&str, &[u8], u32, u32),
     meaning: Meaning,
+    cutoff: Option<f32>,
 ) -> GpuResult<Arc<Image>> {
     let mut levels = mips::chain(rgba8, width, height, meaning);
+    if let Some(cutoff) = cutoff {
+        alpha_coverage::keep(&mut levels, cutoff);
+    }
     let (mut width, mut height) = (width, height);
     // A picture beyond the device's limit starts at a smaller level.
     let limit = gpu.limits().max_image_dimension2_d;

@@ -7,10 +7,28 @@ use crate::camera::ToneMapper;
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
+    ("passes.aa.method", "none, morphological or taa: how edges are made smooth"),
+    ("passes.aa.samples", "frames that a still picture is the mean of, 1 to 4096; 1 takes each pixel at its centre"),
+    ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
+    (
+        "passes.taa.clip",
+        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+    ),
+    ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
+    ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
     ("passes.shadows.enabled", "true or false"),
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
     ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
+    ("passes.ao.enabled", "true or false: near surfaces hide light from all around (ambient occlusion)"),
+    ("passes.ao.radius", "metres from 0.001 to 10000: how far what hides may be, e.g. 2"),
+    ("passes.ao.falloff", "the outer part of the radius over which it loses its weight, 0 to 1, e.g. 0.2"),
+    ("passes.ao.thickness", "how fast the horizon sinks behind what sticks up, 0 (never) to 1 (at once)"),
+    ("passes.ao.slices", "planes through the line of sight, 1 to 64, e.g. 2"),
+    ("passes.ao.steps", "samples on each side of a slice, 1 to 64, e.g. 8"),
+    ("passes.ao.resolution", "full or half"),
+    ("passes.ao.filter", "true or false: means over neighbouring pixels"),
+    ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
@@ -27,6 +45,41 @@ pub enum ShadowMethod {
     Traced,
 }
 
+/// How edges are made smooth (docs/anti-aliasing.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AaMethod {
+    /// Not at all.
+    #[default]
+    None,
+    /// By their shapes in one frame.
+    Morphological,
+    /// By the frames before.
+    Temporal,
+}
+
+/// Overrides of ambient occlusion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AoLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `radius` (m).
+    pub radius: Option<f64>,
+    /// `falloff`, a fraction of the radius.
+    pub falloff: Option<f64>,
+    /// `thickness`.
+    pub thickness: Option<f64>,
+    /// `slices`.
+    pub slices: Option<u32>,
+    /// `steps`.
+    pub steps: Option<u32>,
+    /// `resolution`: half.
+    pub half_resolution: Option<bool>,
+    /// `filter`.
+    pub filter: Option<bool>,
+    /// `many_bounces`.
+    pub many_bounces: Option<bool>,
+}
+
 /// The passes' overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassesLook {
@@ -34,6 +87,18 @@ pub struct PassesLook {
     pub tone_mapper: Option<ToneMapper>,
     /// `tonemap.dither`.
     pub dither: Option<bool>,
+    /// `aa.method`.
+    pub aa_method: Option<AaMethod>,
+    /// `aa.samples`.
+    pub aa_samples: Option<u32>,
+    /// `taa.scale`.
+    pub taa_scale: Option<f64>,
+    /// `taa.clip`, standard deviations.
+    pub taa_clip: Option<f64>,
+    /// `taa.frames`.
+    pub taa_frames: Option<u32>,
+    /// `taa.mip_bias`, levels.
+    pub taa_mip_bias: Option<f64>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
     /// `shadows.method`.
@@ -42,6 +107,8 @@ pub struct PassesLook {
     pub shadow_samples: Option<u32>,
     /// `shadows.resolution`.
     pub shadow_resolution: Option<u32>,
+    /// `ao.*`.
+    pub ao: AoLook,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -58,6 +125,19 @@ impl PassesLook {
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
+            "passes.aa.method" => {
+                self.aa_method = Some(match read.value {
+                    "none" => AaMethod::None,
+                    "morphological" => AaMethod::Morphological,
+                    "taa" => AaMethod::Temporal,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.aa.samples" => self.aa_samples = Some(read.whole(1, 4096)?),
+            "passes.taa.scale" => self.taa_scale = Some(read.within(0.25, 1.0)?),
+            "passes.taa.clip" => self.taa_clip = Some(read.within(0.25, 8.0)?),
+            "passes.taa.frames" => self.taa_frames = Some(read.whole(1, 256)?),
+            "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.within(-4.0, 2.0)?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {
@@ -69,6 +149,21 @@ impl PassesLook {
             }
             "passes.shadows.samples" => self.shadow_samples = Some(read.whole(1, 1024)?),
             "passes.shadows.resolution" => self.shadow_resolution = Some(read.whole(128, 8192)?),
+            "passes.ao.enabled" => self.ao.enabled = Some(read.boolean()?),
+            "passes.ao.radius" => self.ao.radius = Some(read.within(1e-3, 1e4)?),
+            "passes.ao.falloff" => self.ao.falloff = Some(read.fraction()?),
+            "passes.ao.thickness" => self.ao.thickness = Some(read.fraction()?),
+            "passes.ao.slices" => self.ao.slices = Some(read.whole(1, 64)?),
+            "passes.ao.steps" => self.ao.steps = Some(read.whole(1, 64)?),
+            "passes.ao.resolution" => {
+                self.ao.half_resolution = Some(match read.value {
+                    "full" => false,
+                    "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
+            "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),
