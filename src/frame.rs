@@ -14,6 +14,7 @@ use crate::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
@@ -25,6 +26,8 @@ use crate::{
     },
     scene::{Scene, look::ShadowMethod},
 };
+
+pub use crate::passes::ao::AoSettings;
 
 /// One more output beside the picture, for `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub enum Aov {
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 10] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -49,6 +52,8 @@ impl Aov {
         ("depth", Self::Channel(Channel::Depth)),
         ("occlusion", Self::Channel(Channel::Occlusion)),
         ("position", Self::Channel(Channel::Position)),
+        ("ambient_occlusion", Self::Channel(Channel::AmbientOcclusion)),
+        ("bent_normal", Self::Channel(Channel::BentNormal)),
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
@@ -129,6 +134,8 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What hides light from all around.
+    pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
@@ -165,9 +172,13 @@ fn frame<'a>(
     let gbuffer = passes.gbuffer.declare(g, scene, data, vertices);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let lit = passes.lighting.declare(g, scene, data, inputs, split);
+    passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
@@ -190,20 +201,27 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
+    let aovs =
+        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
     FrameImages { light, display, aovs, lists, histogram }
+}
+
+/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
+fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
+    let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
+    settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
 
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     data: &'a FrameData,
-    gbuffer: Gbuffer,
+    (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
-        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, gbuffer, channel),
+        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
@@ -353,7 +371,8 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
+        let passes = &self.passes;
+        GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
     }
 
     /// Whether the device can make pictures of this size.
@@ -597,6 +616,13 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        multi_scatter: u32::from(scene.multiscatter),
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
+        ambient: if settings.ao.enabled && scene.has_environment {
+            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
+        } else {
+            0
+        },
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -607,6 +633,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
@@ -615,6 +642,7 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        has_environment: scene.has_environment,
         has_background: scene.has_background,
         visible,
         values,
@@ -632,7 +660,8 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })

@@ -1,6 +1,8 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
+pub mod ao;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
@@ -14,12 +16,15 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod motion_blur;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
@@ -56,6 +61,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -64,6 +71,8 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -115,10 +124,16 @@ pub struct Passes {
     pub light_lists: light_lists::LightListsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// What hides light from all around.
+    pub ao: ao::AoPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -163,8 +178,11 @@ impl Passes {
             skin: skin::SkinPass::default(),
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
+            ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),

@@ -13,12 +13,12 @@ use crate::{
     photometry::color,
     reference::{
         Film, Parts, Pinhole, World,
-        aov::{First, first_hits},
+        aov::{First, OpenRays, first_hits},
     },
 };
 
 /// A further output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
     /// What is seen at pixels' centres, and how a PNG shows it.
     First(First, Channel),
@@ -30,8 +30,14 @@ pub enum Wanted {
     Samples,
 }
 
+/// Which part of the light what glows by itself is.
+const EMISSION: usize = 0;
+
+/// Rays a pixel for what is open; the look has their radius.
+const OPEN_RAYS: OpenRays = OpenRays { radius: 0.0, count: 256 };
+
 /// Those that are no part of the light.
-const OTHERS: [(&str, Wanted); 10] = [
+const OTHERS: [(&str, Wanted); 12] = [
     ("base_color", Wanted::First(First::BaseColor, Channel::BaseColor)),
     ("metallic", Wanted::First(First::Metallic, Channel::Metallic)),
     ("roughness", Wanted::First(First::Roughness, Channel::Roughness)),
@@ -39,6 +45,8 @@ const OTHERS: [(&str, Wanted); 10] = [
     ("depth", Wanted::First(First::Depth, Channel::Depth)),
     ("occlusion", Wanted::First(First::Occlusion, Channel::Occlusion)),
     ("position", Wanted::First(First::Position, Channel::Position)),
+    ("ambient_occlusion", Wanted::First(First::AmbientOcclusion(OPEN_RAYS), Channel::AmbientOcclusion)),
+    ("bent_normal", Wanted::First(First::BentNormal(OPEN_RAYS), Channel::BentNormal)),
     ("variance", Wanted::Variance),
     ("samples", Wanted::Samples),
     ("bvh_cost", Wanted::First(First::BvhCost, Channel::Depth)),
@@ -82,7 +90,7 @@ const RGB: &[&str] = &["R", "G", "B"];
 const fn channels(wanted: Wanted) -> &'static [&'static str] {
     match wanted {
         Wanted::First(First::BaseColor, _) | Wanted::Part(_) => RGB,
-        Wanted::First(First::Normal | First::Position, _) => &["X", "Y", "Z"],
+        Wanted::First(First::Normal | First::Position | First::BentNormal(_), _) => &["X", "Y", "Z"],
         Wanted::First(First::Depth, _) => &["Z"],
         _ => &["V"],
     }
@@ -99,12 +107,29 @@ pub fn write(
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let eye = opened.camera.0.w_axis.truncate();
+    let with_radius = |rays| OpenRays { radius: opened.ao().radius, ..rays };
+    let sought = |first| match first {
+        First::AmbientOcclusion(rays) => First::AmbientOcclusion(with_radius(rays)),
+        First::BentNormal(rays) => First::BentNormal(with_radius(rays)),
+        first => first,
+    };
+    let firsts: Vec<First> = wanted
+        .iter()
+        .filter_map(|(_, w)| if let Wanted::First(first, _) = w { Some(sought(*first)) } else { None })
+        .collect();
+    let found = first_hits(world, camera, eye, (width, height), &firsts);
     let of = |wanted: Wanted| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(first, _) => first_hits(world, camera, eye, (width, height), first),
+            Wanted::First(first, _) => {
+                let index = firsts.iter().position(|known| *known == sought(first));
+                index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
+            }
             Wanted::Part(index) => {
-                let mean = picture.film.mean(|parts| parts.to_array()[index]);
+                // What is unlit shines by itself, as the raster renderer has it.
+                let white = picture.exposure.saturation_luminance().get();
+                let unlit = |parts: &Parts| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
+                let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
             Wanted::Variance => picture.film.variance().into_iter().map(value).collect(),

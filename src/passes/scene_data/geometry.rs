@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use glam::{DMat4, Vec2, Vec3, Vec4};
 
-use super::{Layer, materials::texture_slots, posed::PosedGroup};
+use super::{Layer, layers, materials::texture_slots, posed::PosedGroup};
 use crate::{
+    bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
 };
@@ -46,6 +47,9 @@ pub(super) struct Group {
     pub(super) vertex_offset: i32,
     pub(super) material: u32,
     pub(super) layer: Layer,
+    pub(super) lobes: bool,
+    pub(super) refracts: bool,
+    pub(super) casts: bool,
     pub(super) double_sided: bool,
     /// Mesh and primitive of the scene; none for a lamp's surface.
     pub(super) source: Option<(usize, usize)>,
@@ -91,6 +95,7 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    multiscatter: bool,
 ) -> GpuResult<Geometry> {
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
     let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
@@ -126,11 +131,15 @@ pub(super) fn upload_geometry(
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
             layer: match described.alpha {
+                _ if layers::goes_over(&described) => Layer::Blend,
                 AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
                 AlphaMode::Opaque => Layer::Opaque,
                 AlphaMode::Mask { .. } => Layer::Mask,
                 AlphaMode::Blend => Layer::Blend,
             },
+            lobes: layers::has_lobes(&described, multiscatter),
+            refracts: layers::refracts(&described),
+            casts: casts_shadow(&described),
             double_sided: described.double_sided,
             source,
         });

@@ -2,21 +2,28 @@
 
 mod deform;
 mod geometry;
+mod layers;
 mod lights;
 mod materials;
+mod order;
 mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use glam::{DMat4, DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
@@ -27,6 +34,7 @@ pub use self::{
 };
 use super::{
     area_lights, environment, light_tree,
+    mips::Meaning,
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -46,7 +54,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -71,6 +79,12 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -83,6 +97,8 @@ pub struct Visible {
     pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
@@ -97,6 +113,10 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -109,12 +129,16 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
@@ -123,6 +147,8 @@ pub struct GpuScene {
     pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
 }
 
@@ -181,28 +207,42 @@ fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::
     own.chain(bodies.iter().map(|body| body.material.clone())).collect()
 }
 
-fn pack_all(scene: &Scene, materials: &[scene::Material], default_material: usize) -> Vec<shared::Material> {
+/// `numbers`: which of them are layered materials, and which of those.
+fn pack_all(
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+    numbers: &[Option<u32>],
+) -> Vec<shared::Material> {
     let has_tangents = materials_with_tangents(scene);
-    let pack = |(index, material)| {
+    let pack = |(index, material): (usize, &scene::Material)| {
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
         packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
         packed
     };
     materials.iter().enumerate().map(pack).collect()
 }
 
 /// Every material as the shaders read it.
-fn pack_materials(scene: &Scene) -> Vec<shared::Material> {
-    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len())
+fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
+    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len(), numbers)
 }
 
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -215,13 +255,21 @@ impl GpuScene {
             material: default_material + 1 + index,
             source: None,
         }));
-        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
-        let packed = pack_all(scene, &materials, default_material);
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
+        let has_tangents = materials_with_tangents(scene);
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+        let packed = pack_all(scene, &materials, default_material, numbers);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -261,19 +309,24 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,
             profiles,
             environment,
+            has_environment: scene.environment.is_some(),
             has_background,
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
             now: Arc::new(Posed { groups: posed, movers: Default::default() }),
             deformers,
             groups,
+            blended,
             own_groups,
         };
         if uploaded.deformers.is_some() {
@@ -285,8 +338,9 @@ impl GpuScene {
     /// What this view sees, and in which order it is drawn.
     #[must_use]
     pub fn visible(&self, view: &View) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
+        let mut visible =
+            Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
         for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
@@ -300,6 +354,9 @@ impl GpuScene {
                     double_sided: group.double_sided,
                     mirrored,
                     layer: group.layer,
+                    lobes: group.lobes,
+                    refracts: group.refracts,
+                    sorted: false,
                 };
                 for (index, place) in posed.places.iter().enumerate() {
                     if (place.determinant() < 0.0) != mirrored {
@@ -312,7 +369,12 @@ impl GpuScene {
                         continue;
                     }
                     if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&number),
+                        });
                     }
                     visible.instances.push(instance);
                     visible.sources.push((number as u32, index as u32));
@@ -324,17 +386,18 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
         let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
-        for (group, posed) in groups.filter(|(group, _)| group.layer != Layer::Blend) {
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());
             for place in posed.places.iter() {
@@ -347,7 +410,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });

@@ -125,7 +125,8 @@ impl GpuScene {
         }
         let values = scene.animations.iter().flat_map(|animation| &animation.channels);
         if values.into_iter().any(|channel| matches!(channel.target, Target::Value(_))) {
-            let bytes = pack_materials(scene);
+            let numbers = self.layers.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+            let bytes = pack_materials(scene, numbers);
             let bytes: &[u8] = bytemuck::cast_slice(&bytes);
             self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&self.materials, bytes)?;
