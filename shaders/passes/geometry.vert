@@ -14,9 +14,6 @@ layout(location = 3) in vec2 uv0;
 layout(location = 4) in vec2 uv1;
 layout(location = 5) in vec4 color;
 
-// The layered pass draws again what the G-buffer holds, where depth is equal.
-invariant gl_Position;
-
 layout(location = 0) out vec3 out_position;
 layout(location = 1) out vec3 out_normal;
 layout(location = 2) out vec4 out_tangent;
@@ -27,7 +24,7 @@ layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out float out_scale;
 #endif
 
-// Other passes draw the same surfaces with an equal depth.
+// The layered pass and velocities draw again what the G-buffer holds, where depth is equal.
 invariant gl_Position;
 
 void main() {
