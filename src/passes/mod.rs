@@ -2,6 +2,7 @@
 
 pub mod accumulate;
 pub mod alpha_coverage;
+pub mod anti_aliasing;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
@@ -16,12 +17,14 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod morphological;
 pub mod motion_blur;
 pub mod profiles;
 pub mod refraction;
@@ -31,6 +34,7 @@ pub mod shadow_maps;
 pub mod shared;
 pub mod skin;
 pub mod skin_shared;
+pub mod taa;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -46,6 +50,7 @@ pub use scene_data::GpuScene;
 pub use view::View;
 
 /// The buffers that every pass of a frame reads: host memory, new for each frame.
+#[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
@@ -74,7 +79,7 @@ pub struct FrameData {
     /// Indices of blended triangles from back to front.
     pub sorted: Arc<Buffer>,
     /// What is seen.
-    pub visible: scene_data::Visible,
+    pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
 }
@@ -140,6 +145,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Smooth edges.
+    pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -186,6 +193,7 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,

@@ -35,12 +35,20 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
+        /// What textures' derivatives are multiplied by: below 1 where several frames make a picture.
+        pub texture_scale: f32,
+        /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
+        pub noise_shift: f32,
         /// `AMBIENT_` bits.
         pub ambient: u32,
         /// 1: some pixels are lit by the layered pass.
         pub layered: u32,
         /// 1: light that bounces between facets is given back.
         pub multi_scatter: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
     }
 }
 

@@ -104,6 +104,8 @@ pub struct Visible {
 /// A scene on the device.
 pub struct GpuScene {
     /// Another one for each upload.
+    pub upload: u64,
+    /// Another one for each upload and each pose.
     pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
@@ -303,8 +305,10 @@ impl GpuScene {
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         let mut uploaded = Self {
-            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+            upload: number,
+            number,
             vertices,
             indices,
             materials: material_buffer,

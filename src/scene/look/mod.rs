@@ -20,7 +20,7 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
-pub use passes::{PassesLook, ShadowMethod};
+pub use passes::{AaMethod, PassesLook, ShadowMethod};
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
@@ -48,7 +48,7 @@ pub struct Look {
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
-    /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
+    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
     /// `scene.animation`: which animations are played, by name or number, or `all`.
@@ -133,7 +133,7 @@ const PROPERTIES: [(&str, &str); 5] = [
         "scene.animation",
         "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
     ),
-    ("scene.default_light", "true or false: add a sun from behind the camera"),
+    ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
