@@ -15,6 +15,7 @@ use crate::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         probes::probes_for,
@@ -172,9 +173,12 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas, open }, split);
+    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let lit = passes.lighting.declare(g, scene, data, inputs, split);
+    passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
@@ -182,7 +186,7 @@ fn frame<'a>(
     };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, data, view, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -357,7 +361,9 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)?;
+        let passes = &self.passes;
+        let any_layered = || passes.layered.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &any_layered)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }
@@ -599,6 +605,8 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        multi_scatter: u32::from(scene.multiscatter),
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: ambient_bits(scene, settings),
         probe_count: scene.probes.len() as u32,
         ..FrameConstants::default()
@@ -611,6 +619,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
@@ -650,7 +659,8 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })

@@ -103,11 +103,15 @@ pub struct TopLevel {
     pub(super) wide: Vec<Wide>,
 }
 
-/// Whether a material casts shadows: blended ones do not. Their light is neither stopped nor tinted; both faces of all
-/// others stop it, and masked ones where they are there.
+/// Whether a material casts shadows: blended ones do not, nor thin walls that let most light straight through. Their light
+/// is neither stopped nor tinted; both faces of all others stop it, and masked ones where they are there.
 #[must_use]
 pub fn casts_shadow(material: &Material) -> bool {
-    material.alpha != AlphaMode::Blend
+    let pane = material.transmits()
+        && !material.encloses_volume()
+        && material.transmission_texture.is_none()
+        && material.transmission * (1.0 - material.metallic) > 0.5;
+    material.alpha != AlphaMode::Blend && !pane
 }
 
 /// A tree with indices of its own, before it joins the others.

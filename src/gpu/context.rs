@@ -405,8 +405,11 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash:
     let priorities = [1.0];
     let queues =
         [vk::DeviceQueueCreateInfo::default().queue_family_index(info.queue_family).queue_priorities(&priorities)];
-    let anisotropy = info.optional.iter().any(|&(what, has)| what == "anisotropic filtering" && has);
-    let base = vk::PhysicalDeviceFeatures::default().independent_blend(true).sampler_anisotropy(anisotropy);
+    let anisotropy = info.has("anisotropic filtering");
+    let base = vk::PhysicalDeviceFeatures::default()
+        .independent_blend(true)
+        .sampler_anisotropy(anisotropy)
+        .texture_compression_bc(info.has("block compression"));
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
     let mut f13 =
         vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);

@@ -21,7 +21,7 @@ pub enum BufferKind {
     Geometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
-    /// Constants or storage written by the host every frame, read by the device; host memory.
+    /// Constants, storage or indices written by the host every frame, read by the device; host memory.
     Dynamic,
     /// Source of uploads; host memory.
     Staging,
@@ -35,7 +35,7 @@ impl BufferKind {
         match self {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
             Self::Storage => B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC | B::INDIRECT_BUFFER,
-            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER,
+            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::INDEX_BUFFER,
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
         }

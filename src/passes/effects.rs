@@ -4,8 +4,14 @@
 use std::sync::OnceLock;
 
 use super::{
-    FrameData, View, bloom::BloomPass, chromatic_aberration::ChromaticAberrationPass, depth_of_field::DepthOfFieldPass,
-    grain::GrainPass, motion_blur::MotionBlurPass, velocity::VelocityPass, vignetting::VignettingPass,
+    FrameData, GpuScene, View,
+    bloom::BloomPass,
+    chromatic_aberration::ChromaticAberrationPass,
+    depth_of_field::DepthOfFieldPass,
+    grain::GrainPass,
+    motion_blur::MotionBlurPass,
+    velocity::{Moment, VelocityPass},
+    vignetting::VignettingPass,
 };
 use crate::{
     camera::Effects,
@@ -67,7 +73,7 @@ impl EffectPasses {
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        data: &'a FrameData,
+        (scene, data): (&'a GpuScene, &'a FrameData),
         view: &View,
         depth: ImageHandle,
         light: ImageHandle,
@@ -75,7 +81,8 @@ impl EffectPasses {
     ) -> ImageHandle {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
-                let velocity = velocity.declare(g, data, view, depth, blur);
+                let moment = |time: f64| Moment { to_clip: view.moved(blur.pose(time * blur.exposure)), posed: None };
+                let velocity = velocity.declare(g, scene, data, depth, "velocity", &[moment(-0.5), moment(0.5)]);
                 pass.declare(g, data, depth, velocity, light, blur)
             }
             _ => light,

@@ -107,8 +107,35 @@ pub fn draw_layer(
     pipeline: &Arc<GraphicsPipeline>,
     extra: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
-    let mut draws = data.visible.draws.iter().filter(|draw| draw.layer == layer).peekable();
-    if draws.peek().is_none() {
+    let draws: Vec<_> = data.visible.draws.iter().filter(|draw| draw.layer == layer).collect();
+    let sets = if layer == scene_data::Layer::Plain { TextureSets::None } else { TextureSets::Core };
+    draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
+}
+
+/// Which textures of a material a pipeline reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureSets {
+    /// None.
+    None,
+    /// Set 1.
+    Core,
+    /// Set 1, and set 2 with those of the further lobes.
+    Layers,
+}
+
+/// Draws these with a pipeline, in their order.
+///
+/// # Errors
+/// Bindings that do not fit the pipeline.
+pub fn draw_all(
+    rec: &mut Recorder<'_>,
+    scene: &GpuScene,
+    data: &FrameData,
+    draws: &[&scene_data::Draw],
+    (pipeline, sets): (&Arc<GraphicsPipeline>, TextureSets),
+    extra: &[(&str, Bind<'_>)],
+) -> GpuResult<()> {
+    if draws.is_empty() {
         return Ok(());
     }
     let mut binds = vec![
@@ -118,14 +145,27 @@ pub fn draw_layer(
     ];
     binds.extend_from_slice(extra);
     rec.bind_graphics(pipeline, &binds)?;
-    rec.bind_geometry(&scene.vertices, &scene.indices);
     rec.keep(Arc::clone(&scene.textures) as _);
+    let layers = scene.layers.as_ref().filter(|_| sets == TextureSets::Layers);
+    if let Some(layers) = layers {
+        rec.keep(Arc::clone(&layers.textures) as _);
+    }
     let mut material = None;
+    let mut sorted = None;
     for draw in draws {
+        if sorted != Some(draw.sorted) {
+            sorted = Some(draw.sorted);
+            rec.bind_geometry(&scene.vertices, if draw.sorted { &data.sorted } else { &scene.indices });
+        }
         if material != Some(draw.material) {
             material = Some(draw.material);
-            if layer != scene_data::Layer::Plain {
+            if sets != TextureSets::None {
                 rec.bind_texture_set(pipeline, &scene.textures, draw.material as usize);
+            }
+            if let Some(layers) = layers
+                && let Some(number) = layers.numbers.get(draw.material as usize).copied().flatten()
+            {
+                rec.bind_texture_set(pipeline, &layers.textures, number as usize);
             }
             rec.push_graphics(pipeline, &draw.material);
         }

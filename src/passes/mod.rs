@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
@@ -15,6 +16,8 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
@@ -22,6 +25,7 @@ pub mod mips;
 pub mod motion_blur;
 pub mod probes;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
@@ -68,6 +72,8 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What is seen.
     pub visible: scene_data::Visible,
     /// The constants as written.
@@ -124,6 +130,10 @@ pub struct Passes {
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -167,6 +177,8 @@ impl Passes {
         Ok(Self {
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
             ao: ao::AoPass::new(gpu)?,

@@ -28,7 +28,7 @@ pub const CASCADES: usize = 4;
 const SPLIT_BLEND: f64 = 0.85;
 
 /// Texels at a map's border that lookups near the edge of what it covers may touch.
-const BORDER: f64 = 3.0;
+const BORDER: f64 = 4.0;
 
 /// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
 const WIDEST_SPOT: f64 = 1.15;
@@ -372,8 +372,9 @@ impl ShadowMapsPass {
                 attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
-                depth_bias: Some((-4.0, -3.2)),
+                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
+                // a caster's own slope has no bound, and lets light through walls that it passes by.
+                depth_bias: Some((-4.0, 0.0)),
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)

@@ -112,6 +112,13 @@ impl FrameTrees {
         self.masked
     }
 
+    /// The masks that `binds` leaves out where there are none, for shaders that always have names for them.
+    #[must_use]
+    pub fn empty_masks(&self) -> Vec<(&'static str, Bind<'_>)> {
+        let rest = self.scene.iter().skip(if self.masked { 4 } else { 2 });
+        rest.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect()
+    }
+
     /// What a pipeline that traces binds. A shader without masks has no names for them.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {

@@ -1,16 +1,34 @@
-//! How far each pixel moves in the picture while the shutter is open.
+//! How far each pixel moves in the picture between two moments.
 
 use std::sync::Arc;
 
-use super::{FrameData, View, effects_shared::VelocityConstants};
+use glam::{DMat4, DVec3};
+
+use super::{FrameData, GpuScene, View, effects_shared::VelocityConstants, scene_data::Posed};
 use crate::{
-    camera::chain::MotionBlur,
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
 };
 
-/// Pixels over the exposure, right and down.
+/// Pixels right and down, from the first moment to the last.
 pub const VELOCITY: vk::Format = vk::Format::R16G16_SFLOAT;
+
+/// A moment that a motion begins or ends at: a camera, and where things are before it.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// From world axes, relative to where the frame's camera stands, to that moment's clip space.
+    pub to_clip: DMat4,
+    /// Where things are then; none: where they are in the frame.
+    pub posed: Option<Arc<Posed>>,
+}
+
+impl Moment {
+    /// As a view saw it. `eye` is where the frame's camera stands.
+    #[must_use]
+    pub fn seen_by(view: &View, eye: DVec3, posed: Option<Arc<Posed>>) -> Self {
+        Self { to_clip: view.view_projection.as_dmat4() * DMat4::from_translation(eye - view.position), posed }
+    }
+}
 
 /// The pipeline.
 pub struct VelocityPass {
@@ -27,23 +45,22 @@ impl VelocityPass {
         Ok(Self { pipeline: GraphicsPipeline::new(gpu, "velocity", "fullscreen.vert", "velocity.frag", &state)? })
     }
 
-    /// Declares the pass. Things stand still and the camera moves; a pass that knows how things move writes the same
-    /// format, and all that follows stays as it is.
+    /// Declares the pass: how far each pixel of the frame moves in the picture from the first moment to the last. Temporal
+    /// passes ask from the last frame to this one, motion blur from the shutter's opening to its closing; `name` tells
+    /// their images apart.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
+        _scene: &'a GpuScene,
         data: &'a FrameData,
-        view: &View,
         depth: ImageHandle,
-        blur: &MotionBlur,
+        name: &str,
+        [first, last]: &[Moment; 2],
     ) -> ImageHandle {
         let [width, height] = data.values.size;
-        let out = g.image("velocity", width, height, VELOCITY);
-        let constants = VelocityConstants {
-            open: view.moved(blur.pose(-0.5 * blur.exposure)),
-            close: view.moved(blur.pose(0.5 * blur.exposure)),
-        };
-        g.pass("velocity").uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
+        let out = g.image(name, width, height, VELOCITY);
+        let constants = VelocityConstants { open: first.to_clip.as_mat4(), close: last.to_clip.as_mat4() };
+        g.pass(name).uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
             let depth = cx.image(depth);
             cx.rec.bind_graphics(&self.pipeline, &[data.uniform(), ("depth_image", Bind::Sampled(&depth))])?;
             cx.rec.push_graphics(&self.pipeline, &constants);

@@ -53,10 +53,10 @@ impl View {
     /// To the clip space of the camera after it has moved: from world axes relative to where it is now. `pose` is where
     /// it goes, in its own axes.
     #[must_use]
-    pub fn moved(&self, pose: DMat4) -> Mat4 {
+    pub fn moved(&self, pose: DMat4) -> DMat4 {
         let rotation = DMat4::from_mat3(self.rotation);
         let back = rotation * pose.inverse() * rotation.transpose();
-        (self.view_projection.as_dmat4() * back).as_mat4()
+        self.view_projection.as_dmat4() * back
     }
 
     /// Distance (m) of the near plane along the line of sight.
@@ -207,7 +207,7 @@ mod tests {
         let (now, then) =
             (View::new(world, &perspective(None), 200, 100), View::new(world * pose, &perspective(None), 200, 100));
         let p = DVec3::new(6.0, 0.5, -9.0);
-        let got = now.moved(pose) * (p - now.position).as_vec3().extend(1.0);
+        let got = now.moved(pose).as_mat4() * (p - now.position).as_vec3().extend(1.0);
         let want = then.view_projection * (p - then.position).as_vec3().extend(1.0);
         assert!((got - want).length() < 1e-5 * want.length(), "{got} {want}");
     }

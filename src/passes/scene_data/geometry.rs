@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use glam::{DMat4, Vec2, Vec3, Vec4};
 
-use super::{Layer, materials::texture_slots};
+use super::{Layer, layers, materials::texture_slots, posed::PosedGroup};
 use crate::{
+    bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
 };
@@ -39,23 +40,23 @@ pub fn vertex_attributes() -> Vec<(u32, vk::Format, u32)> {
     ]
 }
 
-/// A primitive with all places where it stands.
+/// A primitive; where it stands is `Posed`'s.
 pub(super) struct Group {
     pub(super) first_index: u32,
     pub(super) index_count: u32,
     pub(super) vertex_offset: i32,
     pub(super) material: u32,
     pub(super) layer: Layer,
+    pub(super) lobes: bool,
+    pub(super) refracts: bool,
+    pub(super) casts: bool,
     pub(super) double_sided: bool,
-    pub(super) center: Vec3,
-    pub(super) radius: f32,
-    pub(super) places: Arc<[DMat4]>,
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
 pub(super) const MOST_INSTANCES: usize = 16 << 20;
 
-pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>);
+pub(super) type Geometry = (Arc<Buffer>, Arc<Buffer>, Vec<Group>, Vec<PosedGroup>);
 
 /// A primitive with all places where it stands.
 pub(super) struct Part<'a> {
@@ -89,6 +90,7 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    multiscatter: bool,
 ) -> GpuResult<Geometry> {
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
     let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
@@ -112,7 +114,7 @@ pub(super) fn upload_geometry(
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
-    let mut groups = Vec::new();
+    let (mut groups, mut posed) = (Vec::new(), Vec::new());
     for &Part { primitive, ref places, material } in parts {
         let described = materials.get(material).cloned().unwrap_or_default();
         let (center, radius) = bounding_sphere(&primitive.positions);
@@ -122,22 +124,24 @@ pub(super) fn upload_geometry(
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
             layer: match described.alpha {
+                _ if layers::goes_over(&described) => Layer::Blend,
                 AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
                 AlphaMode::Opaque => Layer::Opaque,
                 AlphaMode::Mask { .. } => Layer::Mask,
                 AlphaMode::Blend => Layer::Blend,
             },
+            lobes: layers::has_lobes(&described, multiscatter),
+            refracts: layers::refracts(&described),
+            casts: casts_shadow(&described),
             double_sided: described.double_sided,
-            center,
-            radius,
-            places: Arc::clone(places),
         });
+        posed.push(PosedGroup { center, radius, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
         index_data.extend_from_slice(&primitive.indices);
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
     uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;
-    Ok((vertices, indices, groups))
+    Ok((vertices, indices, groups, posed))
 }
 
 pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {

@@ -1,28 +1,38 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
 mod geometry;
+mod layers;
 mod lights;
 mod materials;
+mod order;
+mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    posed::Posed,
 };
 use super::{
     area_lights, environment, light_tree,
+    mips::Meaning,
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
     shared,
@@ -43,7 +53,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -68,6 +78,12 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -78,6 +94,8 @@ pub struct Visible {
     pub instances: Vec<shared::Instance>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
@@ -92,6 +110,10 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -116,11 +138,17 @@ pub struct GpuScene {
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
+    /// Where everything is in the frames to come.
+    pub posed: Arc<Posed>,
+    /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
-    /// Shining surfaces of lamps: seen, but nothing else; they cast no shadow.
-    lamp_bodies: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
+    own_groups: usize,
 }
 
 /// What throws shadows.
@@ -171,11 +199,17 @@ impl CasterGroup {
 
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -187,28 +221,36 @@ impl GpuScene {
             .chain(bodies.iter().map(|body| body.material.clone()))
             .collect();
         let mut parts = scene_parts(scene, default_material);
-        let own_parts = parts.len();
+        let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, mut groups) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
-        let lamp_bodies = groups.split_off(own_parts);
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let layer_of = |index: usize| further.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
         let packed: Vec<shared::Material> = materials
             .iter()
             .enumerate()
             .map(|(index, material)| {
                 let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
                 packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+                packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+                packed.layers = layer_of(index).unwrap_or(shared::NONE);
                 packed
             })
             .collect();
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -255,6 +297,8 @@ impl GpuScene {
             indices,
             materials: material_buffer,
             textures,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,
@@ -267,19 +311,22 @@ impl GpuScene {
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
+            posed: Arc::new(Posed { groups: posed }),
             groups,
-            lamp_bodies,
+            blended,
+            own_groups,
         })
     }
 
     /// What this view sees, and in which order it is drawn; with the shining surfaces of lamps or without.
     #[must_use]
     pub fn visible(&self, view: &View, lamps: bool) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
-        let bodies = if lamps { self.lamp_bodies.as_slice() } else { &[] };
-        for group in self.groups.iter().chain(bodies) {
+        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        let groups = self.groups.iter().zip(&self.posed.groups).take(if lamps { usize::MAX } else { self.own_groups });
+        for (index, (group, posed)) in groups.enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -292,19 +339,27 @@ impl GpuScene {
                     double_sided: group.double_sided,
                     mirrored,
                     layer: group.layer,
+                    lobes: group.lobes,
+                    refracts: group.refracts,
+                    sorted: false,
                 };
-                for place in group.places.iter() {
+                for place in posed.places.iter() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
                     let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(group.center);
-                    if !view.may_see(center, group.radius * scale) {
+                    let center = instance.to_world.transform_point3(posed.center);
+                    if !view.may_see(center, posed.radius * scale) {
                         visible.culled += 1;
                         continue;
                     }
                     if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&index),
+                        });
                     }
                     visible.instances.push(instance);
                 }
@@ -315,21 +370,23 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        for group in self.groups.iter().filter(|group| group.layer != Layer::Blend) {
+        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(group.places.len());
-            for place in group.places.iter() {
+            let mut spheres = Vec::with_capacity(posed.places.len());
+            for place in posed.places.iter() {
                 let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(group.center), group.radius * scale));
+                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
@@ -337,7 +394,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });
