@@ -140,7 +140,10 @@ fn moving(bench: &mut Bench, more: bool) {
         let settings: Vec<Settings> =
             (0..FRAMES).map(|frame| bench.settings(if frame < STEP { 0.0 } else { -2.0 })).collect();
         let want: Vec<Nits> = views.iter().zip(&settings).map(|(v, s)| bench.reference(v, s)).collect();
-        println!("moving, {name}, two stops down from frame {STEP} on; FLIP a frame to that pose's {} samples", SIDE * SIDE);
+        println!(
+            "moving, {name}, two stops down from frame {STEP} on; FLIP a frame to that pose's {} samples",
+            SIDE * SIDE
+        );
         for (name, anti_aliasing) in methods(more) {
             bench.renderer.cut();
             let mut sum = 0.0;

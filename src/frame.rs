@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use glam::{Mat3, Vec4};
 
-use self::anti_aliasing::{HistoryState, Sampling};
 pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
+use self::anti_aliasing::{HistoryState, Sampling};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
@@ -192,7 +192,7 @@ fn frame<'a>(
         passes.anti_aliasing.declare(g, (scene, data), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, after, depth, light, effects);
-    let light = camera.motion_blur(g, (scene, after), view, depth, light, effects);
+    let light = camera.motion_blur(g, (scene, data, after), view, [gbuffer.depth, depth], light, effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -204,8 +204,11 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs =
-        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov))).collect();
+    let aovs = settings
+        .aovs
+        .iter()
+        .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
+        .collect();
     FrameImages { light, display, aovs, lists, histogram }
 }
 
@@ -419,7 +422,8 @@ impl Renderer {
         self.check_size(view)?;
         self.prepare(settings)?;
         let sampling = Sampling::new(&self.history, scene, view, settings);
-        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let data =
+            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
         let after = picture_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
         let [width, height] = data.shadows.plan.atlas;
@@ -549,7 +553,8 @@ impl Renderer {
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.prepare(settings)?;
         let sampling = Sampling::new(&self.history, scene, view, settings);
-        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let data =
+            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
         let after = picture_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
         self.kept_maps = None;
@@ -671,8 +676,11 @@ fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData
         size: [view.width, view.height],
         ..data.values
     };
-    let constants =
-        if values == data.values { Arc::clone(&data.constants) } else { dynamic_buffer(gpu, "picture constants", &[values])? };
+    let constants = if values == data.values {
+        Arc::clone(&data.constants)
+    } else {
+        dynamic_buffer(gpu, "picture constants", &[values])?
+    };
     Ok(FrameData { constants, values, ..data.clone() })
 }
 

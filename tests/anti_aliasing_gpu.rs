@@ -99,7 +99,9 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     let morphological = flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
     let taa = flip(&last_of(&mut renderer, &scene, &view, &with(temporal()), 64));
     let half = flip(&last_of(&mut renderer, &scene, &view, &with(scaled(0.5)), 128));
-    println!("none {none:.4}, morphological {morphological:.4}, means of 4, 16, 64: {means:.4?}, taa {taa:.4}, half {half:.4}");
+    println!(
+        "none {none:.4}, morphological {morphological:.4}, means of 4, 16, 64: {means:.4?}, taa {taa:.4}, half {half:.4}"
+    );
     assert!(means[2] < 0.01 && taa < 0.01, "{means:?} {taa}");
     assert!(means[2] < means[1] && means[1] < means[0] && means[0] < none, "{means:?} {none}");
     assert!(morphological < none && half < none);
@@ -117,8 +119,7 @@ fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
         Exposure::from_ev100(Ev100(made.dials.ev100().get() + stops)).unwrap()
     };
     let views: Vec<View> = (0..FRAMES).map(|frame| hero(&made.scene, 0.002 * f64::from(frame), size)).collect();
-    let settings =
-        |frame: u32, stops: f64| Settings { exposure: exposure(frame, stops), ..Settings::default() };
+    let settings = |frame: u32, stops: f64| Settings { exposure: exposure(frame, stops), ..Settings::default() };
     let want: Vec<Nits> =
         views.iter().map(|view| supersampled(&mut renderer, &scene, view, &settings(0, 0.0))).collect();
     let mut run = |anti_aliasing: AntiAliasing, stops: f64| -> Vec<f64> {
@@ -155,7 +156,11 @@ fn wall() -> Scene {
     glow.emission = Vec3::splat(100.0);
     let material = builder.add_material(glow);
     let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), material);
-    builder.instance("wall", mesh, DMat4::from_translation(DVec3::Z * -5.0) * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
+    builder.instance(
+        "wall",
+        mesh,
+        DMat4::from_translation(DVec3::Z * -5.0) * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
+    );
     builder.build().unwrap()
 }
 
@@ -189,8 +194,7 @@ fn an_even_picture_stays_as_it_is_under_any_exposure() {
     let view = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
     for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.5)] {
         for (frame, exposed) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
-            let settings =
-                Settings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..Settings::default() };
+            let settings = Settings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..Settings::default() };
             let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
             for pixel in &picture.nits {
                 for value in pixel {
@@ -219,7 +223,9 @@ fn nothing_is_not_a_number_and_every_run_is_alike() {
                         let exposure = Exposure::from_ev100(Ev100(ev)).unwrap();
                         // Still for the first frames, then moving.
                         let view = hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
-                        fresh.render(&scene, &view, &Settings { exposure, anti_aliasing, ..Settings::default() }).unwrap()
+                        fresh
+                            .render(&scene, &view, &Settings { exposure, anti_aliasing, ..Settings::default() })
+                            .unwrap()
                     })
                     .collect()
             })

@@ -256,7 +256,12 @@ fn what_refracts_shows_what_the_path_tracer_shows() {
         ("amber ball", shapes::icosphere(0.85, 5), glass(0.0, thick(1.7, amber)), DMat4::IDENTITY),
         ("plate", plate(), glass(0.0, thick(0.2, solid)), turned),
         ("rough plate", plate(), glass(0.3, thick(0.2, solid)), turned),
-        ("pane", shapes::quad(Vec3::new(-0.8, 0.8, 0.0), Vec3::X * 1.6, Vec3::NEG_Y * 1.6, 1, 1), glass(0.0, Volume::default()), turned),
+        (
+            "pane",
+            shapes::quad(Vec3::new(-0.8, 0.8, 0.0), Vec3::X * 1.6, Vec3::NEG_Y * 1.6, 1, 1),
+            glass(0.0, Volume::default()),
+            turned,
+        ),
         (
             "rough pane",
             shapes::quad(Vec3::new(-0.8, 0.8, 0.0), Vec3::X * 1.6, Vec3::NEG_Y * 1.6, 1, 1),

@@ -315,9 +315,7 @@ impl Opened {
     /// that each pixel of the picture gets `STILL_SAMPLES`.
     pub fn still_samples(&self) -> u32 {
         self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
-            AntiAliasing::Temporal(temporal) => {
-                (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32
-            }
+            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
             AntiAliasing::None | AntiAliasing::Morphological => 1,
         })
     }

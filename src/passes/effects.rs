@@ -69,21 +69,23 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion; light as it is where that is off.
+    /// Blur by motion; light as it is where that is off. `data` and the first depth are of the pixels that were rendered,
+    /// `after` and the second of those of the picture.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
+        (scene, data, after): (&'a GpuScene, &'a FrameData, &'a FrameData),
         view: &View,
-        depth: ImageHandle,
+        [rendered, depth]: [ImageHandle; 2],
         light: ImageHandle,
         effects: &Effects,
     ) -> ImageHandle {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
                 let moment = |time: f64| Moment { to_clip: view.moved(blur.pose(time * blur.exposure)), posed: None };
-                let velocity = velocity.declare(g, scene, data, depth, "velocity", &[moment(-0.5), moment(0.5)]);
-                pass.declare(g, data, depth, velocity, light, blur)
+                let moving = velocity.declare(g, scene, data, rendered, "velocity", &[moment(-0.5), moment(0.5)]);
+                let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
+                pass.declare(g, after, depth, moving, light, blur)
             }
             _ => light,
         }

@@ -120,11 +120,7 @@ pub fn variance(length: f32) -> f32 {
     if concentration > 2.0 { 2.0 / concentration } else { 1.0 }
 }
 
-fn halve(
-    (w, h): (usize, usize),
-    (nw, nh): (usize, usize),
-    texel: impl Fn(usize) -> [f32; 4] + Sync,
-) -> Vec<[f32; 4]> {
+fn halve((w, h): (usize, usize), (nw, nh): (usize, usize), texel: impl Fn(usize) -> [f32; 4] + Sync) -> Vec<[f32; 4]> {
     let columns: Vec<Vec<(usize, f32)>> = (0..nw).map(|x| cover(x, nw, w)).collect();
     let mut to = vec![[0f32; 4]; nw * nh];
     let rows = to.par_chunks_mut(nw).enumerate();

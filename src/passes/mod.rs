@@ -1,8 +1,8 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
-pub mod anti_aliasing;
 pub mod alpha_coverage;
+pub mod anti_aliasing;
 pub mod ao;
 pub mod area_lights;
 pub mod background;

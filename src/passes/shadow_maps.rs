@@ -469,8 +469,7 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters =
-            Arc::new(if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) });
+        let casters = Arc::new(if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,

@@ -60,7 +60,8 @@ impl View {
     pub fn jittered(&self, jitter: DVec2) -> Self {
         // The picture moves the other way: what lies at the sample comes to the pixel's centre.
         let by = self.jitter - jitter;
-        let shift = Vec3::new((2.0 * by.x / f64::from(self.width)) as f32, (2.0 * by.y / f64::from(self.height)) as f32, 0.0);
+        let shift =
+            Vec3::new((2.0 * by.x / f64::from(self.width)) as f32, (2.0 * by.y / f64::from(self.height)) as f32, 0.0);
         // x' = x + w shift: a translation once divided.
         let (forth, back) = (Mat4::from_translation(shift), Mat4::from_translation(-shift));
         Self { view_projection: forth * self.view_projection, inverse: self.inverse * back, jitter, ..*self }
@@ -266,7 +267,9 @@ mod tests {
             assert!((at.0 - moved.0 - 0.25).abs() < 1e-4 && (at.1 - moved.1 + 0.375).abs() < 1e-4, "{at:?} {moved:?}");
             let back = jittered.inverse * moved.2;
             assert!((back.truncate() / back.w - p).length() < 1e-4);
-            assert!(jittered.stands_as(&view) && !jittered.stands_as(&View::new(DMat4::IDENTITY, &projection, 160, 90)));
+            assert!(
+                jittered.stands_as(&view) && !jittered.stands_as(&View::new(DMat4::IDENTITY, &projection, 160, 90))
+            );
         }
     }
 

@@ -5,7 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Vec3, Vec4};
 
 use super::super::{
-    alpha_coverage, mips::{self, Meaning},
+    alpha_coverage,
+    mips::{self, Meaning},
     shared,
 };
 use crate::{

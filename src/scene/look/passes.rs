@@ -10,7 +10,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.aa.method", "none, morphological or taa: how edges are made smooth"),
     ("passes.aa.samples", "frames that a still picture is the mean of, 1 to 4096; 1 takes each pixel at its centre"),
     ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
-    ("passes.taa.clip", "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25"),
+    (
+        "passes.taa.clip",
+        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+    ),
     ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
     ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
     ("passes.shadows.enabled", "true or false"),
