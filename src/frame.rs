@@ -22,6 +22,7 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
+        scene_data::Posed,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         taa::Resolved,
@@ -149,6 +150,8 @@ pub struct Settings {
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
     /// Outputs beside the picture.
@@ -174,12 +177,13 @@ fn frame<'a>(
     data: &'a FrameData,
     (view, sampling, after): (&View, &Sampling, &'a FrameData),
     settings: &Settings,
-    kept_maps: Option<&MapPlan>,
+    (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
-    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let vertices = passes.skin.declare(g, scene, moved);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, vertices);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let inputs = LightingInputs { gbuffer, lists, atlas, open };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
@@ -189,10 +193,12 @@ fn frame<'a>(
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } =
-        passes.anti_aliasing.declare(g, (scene, data), gbuffer.depth, lit.light, sampling.method());
+        passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, after, depth, light, effects);
-    let light = camera.motion_blur(g, (scene, data, after), view, [gbuffer.depth, depth], light, effects);
+    let seen = (scene, [data, after], &passes.skin);
+    let depths = [gbuffer.depth, depth];
+    let light = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -227,7 +233,9 @@ fn declare_aov<'a>(
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
-        (Aov::Velocity, _) => passes.anti_aliasing.velocity(g, (scene, data), gbuffer.depth, &sampling.motion),
+        (Aov::Velocity, _) => {
+            passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
+        }
         (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
@@ -325,6 +333,8 @@ pub struct Renderer {
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
     kept_maps: Option<(u64, MapPlan)>,
+    /// The pose whose vertices the device has.
+    moved: Option<u64>,
     gpu: Gpu,
 }
 
@@ -343,6 +353,7 @@ impl Renderer {
             history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
+            moved: None,
             gpu: gpu.clone(),
         })
     }
@@ -421,6 +432,7 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let sampling = Sampling::new(&self.history, scene, view, settings);
         let data =
             frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
@@ -429,8 +441,10 @@ impl Renderer {
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        let moved = self.moved.take() == Some(scene.number);
         let pictures = (view, &sampling, &after);
-        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept_maps.as_ref());
+        let kept = (kept_maps.as_ref(), moved);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -447,6 +461,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.moved = Some(scene.number);
         self.history.after(scene, view, settings);
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
@@ -552,6 +567,7 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let sampling = Sampling::new(&self.history, scene, view, settings);
         let data =
             frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
@@ -559,7 +575,8 @@ impl Renderer {
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, (view, &sampling, &after), settings, None);
+        let pictures = (view, &sampling, &after);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);

@@ -106,9 +106,9 @@ impl HistoryState {
         if written || settings.aovs.contains(&Aov::Velocity) {
             let number =
                 self.before(scene, view).and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
-            let posed = Arc::clone(&scene.posed);
+            let posed = Arc::clone(&scene.now);
             self.before =
-                Some(Before { view: *view, scene: scene.number, posed, temporal: temporal.then_some(number) });
+                Some(Before { view: *view, scene: scene.upload, posed, temporal: temporal.then_some(number) });
         }
     }
 
@@ -120,7 +120,7 @@ impl HistoryState {
     /// The last frame, if it showed the same scene in as many pixels.
     fn before(&self, scene: &GpuScene, view: &View) -> Option<&Before> {
         let size = |view: &View| [view.width, view.height];
-        self.before.as_ref().filter(|before| before.scene == scene.number && size(&before.view) == size(view))
+        self.before.as_ref().filter(|before| before.scene == scene.upload && size(&before.view) == size(view))
     }
 }
 
@@ -145,7 +145,7 @@ impl Sampling {
     pub fn new(history: &HistoryState, scene: &GpuScene, view: &View, settings: &Settings) -> Self {
         let before = history.before(scene, view);
         let old = before.map_or(view, |before| &before.view);
-        let posed = before.filter(|before| !Arc::ptr_eq(&before.posed, &scene.posed)).map(|b| Arc::clone(&b.posed));
+        let posed = before.filter(|before| !Arc::ptr_eq(&before.posed, &scene.now)).map(|b| Arc::clone(&b.posed));
         let moved = posed.is_some() || !old.stands_as(view);
         let plain = Self {
             input: *view,

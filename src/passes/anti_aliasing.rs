@@ -6,6 +6,7 @@ use super::{
     FrameData, GpuScene,
     effects::make,
     morphological::MorphologicalPass,
+    skin::SkinPass,
     taa::{Resolved, TaaFrame, TaaInputs, TaaPass},
     velocity::{Moment, VelocityPass},
 };
@@ -47,12 +48,12 @@ impl AntiAliasingPasses {
     pub fn velocity<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
+        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
         depth: ImageHandle,
         motion: &[Moment; 2],
     ) -> ImageHandle {
         match self.velocity.get() {
-            Some(pass) => pass.declare(g, scene, data, depth, "velocity from the last frame", motion),
+            Some(pass) => pass.declare(g, (scene, data, skin), depth, "velocity from the last frame", motion),
             None => depth,
         }
     }
@@ -61,7 +62,7 @@ impl AntiAliasingPasses {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
+        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
         depth: ImageHandle,
         light: ImageHandle,
         method: Method<'_>,
@@ -71,7 +72,7 @@ impl AntiAliasingPasses {
                 Resolved { light: pass.declare(g, data.values.size, light), depth }
             }
             (Method::Temporal(frame, motion), _, Some(pass)) => {
-                let velocity = self.velocity(g, (scene, data), depth, motion);
+                let velocity = self.velocity(g, (scene, data, skin), depth, motion);
                 pass.declare(g, data, TaaInputs { light, depth, velocity }, frame)
             }
             _ => Resolved { light, depth },

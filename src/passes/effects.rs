@@ -1,7 +1,7 @@
 //! The passes of the camera's effects, whose pipelines are made when they are first used: a camera without effects pays
 //! nothing, not even at the start.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     FrameData, GpuScene, View,
@@ -10,6 +10,8 @@ use super::{
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
     motion_blur::MotionBlurPass,
+    scene_data::Posed,
+    skin::SkinPass,
     velocity::{Moment, VelocityPass},
     vignetting::VignettingPass,
 };
@@ -69,21 +71,25 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion; light as it is where that is off. `data` and the first depth are of the pixels that were rendered,
-    /// `after` and the second of those of the picture.
+    /// Blur by motion; light as it is where that is off. The first data and depth are of the pixels that were rendered, the
+    /// second of those of the picture. `shutter` is where things are when it opens and when it closes.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, after): (&'a GpuScene, &'a FrameData, &'a FrameData),
-        view: &View,
-        [rendered, depth]: [ImageHandle; 2],
+        (scene, [data, after], skin): (&'a GpuScene, [&'a FrameData; 2], &'a SkinPass),
+        (view, [rendered, depth]): (&View, [ImageHandle; 2]),
         light: ImageHandle,
         effects: &Effects,
+        shutter: Option<&[Arc<Posed>; 2]>,
     ) -> ImageHandle {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
-                let moment = |time: f64| Moment { to_clip: view.moved(blur.pose(time * blur.exposure)), posed: None };
-                let moving = velocity.declare(g, scene, data, rendered, "velocity", &[moment(-0.5), moment(0.5)]);
+                let moment = |time: f64, index: usize| Moment {
+                    to_clip: view.moved(blur.pose(time * blur.exposure)),
+                    posed: shutter.map(|poses| Arc::clone(&poses[index])),
+                };
+                let moments = [moment(-0.5, 0), moment(0.5, 1)];
+                let moving = velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
                 let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
                 pass.declare(g, after, depth, moving, light, blur)
             }

@@ -1,5 +1,7 @@
 //! A scene's environment as `shaders/lib/environment.glsl` reads it: one buffer.
 
+use std::sync::OnceLock;
+
 use glam::Vec3;
 
 use super::shared::EnvironmentConstants;
@@ -36,10 +38,11 @@ pub fn bytes(environment: Option<&Environment>) -> Vec<u8> {
         ..EnvironmentConstants::default()
     };
     let mut bytes = bytemuck::bytes_of(&constants).to_vec();
-    let dfg = dfg_table();
+    static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
+    let dfg = DFG.get_or_init(dfg_table);
     for part in [map.texels(), &filtered.irradiance].into_iter().chain(filtered.specular.iter().map(Vec::as_slice)) {
         bytes.extend_from_slice(bytemuck::cast_slice(part));
     }
-    bytes.extend_from_slice(bytemuck::cast_slice(&dfg));
+    bytes.extend_from_slice(bytemuck::cast_slice(dfg));
     bytes
 }

@@ -32,6 +32,8 @@ pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod skin;
+pub mod skin_shared;
 pub mod taa;
 pub mod tonemap;
 pub mod traced;
@@ -119,6 +121,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// Moves vertices.
+    pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -178,6 +182,7 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            skin: skin::SkinPass::default(),
             gbuffer,
             blend,
             layered: layered::LayeredPass::new(gpu),
