@@ -2,6 +2,7 @@
 
 pub mod anti_aliasing;
 pub mod incident;
+mod probes;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::{
         layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
+        probes::probes_for,
         resolve::Channel,
         scene_data::Posed,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
@@ -154,6 +156,8 @@ pub struct Settings {
     pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
+    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
+    pub capture: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -368,17 +372,20 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
+    pub fn upload(&mut self, scene: &Scene) -> GpuResult<GpuScene> {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced; and captures its probes.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+    pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
         let passes = &self.passes;
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
+        let layered = || passes.layered.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &layered)?;
+        self.capture_probes(scene, &mut on_device, shadows)?;
+        Ok(on_device)
     }
 
     /// Whether the device can make pictures of this size.
@@ -606,7 +613,7 @@ fn frame_data(
     (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
-    let visible = Arc::new(scene.visible(view));
+    let visible = Arc::new(scene.visible(view, !settings.capture));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -654,11 +661,8 @@ fn frame_data(
         noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),
         layered: u32::from(visible.draws.iter().any(layered::marked)),
-        ambient: if settings.ao.enabled && scene.has_environment {
-            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
-        } else {
-            0
-        },
+        ambient: ambient_bits(scene, settings),
+        probe_count: scene.probes.len() as u32,
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -678,6 +682,7 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        probes: dynamic_buffer(gpu, "probes", &probes_for(scene, view.position))?,
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         visible,
@@ -699,6 +704,18 @@ fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData
         dynamic_buffer(gpu, "picture constants", &[values])?
     };
     Ok(FrameData { constants, values, ..data.clone() })
+}
+
+fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, shared::AMBIENT_MEASURED),
+        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
+        (settings.capture, shared::AMBIENT_CAPTURE),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn word(bytes: &[u8]) -> u32 {

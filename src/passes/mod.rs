@@ -26,6 +26,7 @@ pub mod lighting;
 pub mod mips;
 pub mod morphological;
 pub mod motion_blur;
+pub mod probes;
 pub mod profiles;
 pub mod refraction;
 pub mod resolve;
@@ -66,6 +67,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// `Probe`s.
+    pub probes: Arc<Buffer>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -99,6 +102,7 @@ impl FrameData {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
+            ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
             ("shadow_atlas", Bind::Sampled(atlas)),
         ];

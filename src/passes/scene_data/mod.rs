@@ -35,6 +35,7 @@ pub use self::{
 use super::{
     area_lights, environment, light_tree,
     mips::Meaning,
+    probes::{Capture, PlacedProbe},
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -131,6 +132,10 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// Local probes, small ones first.
+    pub probes: Vec<PlacedProbe>,
+    /// What capturing them needs, until it was done.
+    pub capture: Option<Capture>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -291,7 +296,13 @@ impl GpuScene {
             Ok(buffer)
         };
         let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
-        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let environment_bytes = environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
+        let environment = storage(&mut uploader, "environment", &environment_bytes)?;
+        let capture = if scene.probes.is_empty() {
+            None
+        } else {
+            Some(Capture::new(gpu, &mut uploader, scene, environment_bytes, &packed)?)
+        };
         let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
         let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
         let light_tree = tree_over(&lights);
@@ -320,7 +331,9 @@ impl GpuScene {
             losses,
             profiles,
             environment,
-            has_environment: scene.environment.is_some(),
+            probes: scene.probes.iter().cloned().map(PlacedProbe::new).collect(),
+            capture,
+            has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             trees,
             ltc,
@@ -339,13 +352,14 @@ impl GpuScene {
         Ok(uploaded)
     }
 
-    /// What this view sees, and in which order it is drawn.
+    /// What this view sees, and in which order it is drawn; with the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View) -> Visible {
+    pub fn visible(&self, view: &View, lamps: bool) -> Visible {
         let mut visible =
             Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
         let mut blended: Vec<order::Item<'_>> = Vec::new();
-        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).enumerate() {
+        let shown = if lamps { self.groups.len() } else { self.own_groups };
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
