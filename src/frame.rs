@@ -12,6 +12,7 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View, dynamic_buffer,
+        culling::{self, Culled, CullingSettings, FrameCulling},
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
@@ -128,6 +129,8 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What is not drawn, and how coarsely the rest.
+    pub culling: CullingSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Number of the picture in its sequence: grain differs by it.
@@ -143,6 +146,7 @@ struct FrameImages {
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
     histogram: Option<BufferHandle>,
+    culled: Option<Culled>,
 }
 
 /// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -158,7 +162,8 @@ fn frame<'a>(
     kept_maps: Option<&MapPlan>,
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
-    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let culled = passes.culling.declare(g, scene, data);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, culled);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
     let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
@@ -180,7 +185,7 @@ fn frame<'a>(
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
-    FrameImages { light, display, aovs, lists, histogram }
+    FrameImages { light, display, aovs, lists, histogram, culled }
 }
 
 fn declare_aov<'a>(
@@ -218,6 +223,19 @@ pub struct LightListReport {
     pub greatest_dropped: f32,
 }
 
+/// What a picture was drawn of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Draw calls.
+    pub draws: usize,
+    /// Meshes in their places that were drawn.
+    pub instances: usize,
+    /// Those that were not, being outside of the view.
+    pub outside: usize,
+    /// Those that were not, being behind others; which ones are known to be depends on the frames before.
+    pub hidden: usize,
+}
+
 /// A finished picture on the host.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -237,8 +255,8 @@ pub struct Picture {
     pub lists: LightListReport,
     /// Pixels by luminance, where the settings ask for them.
     pub histogram: Option<PixelCounts>,
-    /// Draw calls and instances that were drawn, and instances outside of the view.
-    pub drawn: (usize, usize, usize),
+    /// What was drawn and what was not.
+    pub drawn: Drawn,
     /// The exposure it was made with.
     pub exposure: Exposure,
 }
@@ -254,7 +272,8 @@ pub struct Pending {
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
     histogram: Option<BufferHandle>,
-    drawn: (usize, usize, usize),
+    drawn: Drawn,
+    culled: Option<BufferHandle>,
     lamps: u32,
 }
 
@@ -409,7 +428,10 @@ impl Renderer {
             .iter()
             .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
             .collect();
-        let report = read_report(&mut graph, images.lists);
+        let report = read_report(&mut graph, ("light list report", REPORT_WORDS), images.lists.report);
+        let culled = images
+            .culled
+            .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
@@ -418,7 +440,13 @@ impl Renderer {
         if settings.accumulate.is_some() {
             self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
         }
-        let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
+        let on_device = data.culling.as_ref().and(scene.device_placements.as_ref());
+        let drawn = Drawn {
+            draws: data.visible.draws.len() + on_device.map_or(0, |p| p.runs.len()),
+            instances: data.visible.instances.len(),
+            outside: data.visible.culled + on_device.map_or(0, |p| p.count as usize),
+            hidden: 0,
+        };
         Ok(Pending {
             ticket,
             executed,
@@ -430,6 +458,7 @@ impl Renderer {
             report,
             histogram: images.histogram,
             drawn,
+            culled,
             lamps: data.values.light_count - data.values.directional_count,
         })
     }
@@ -467,6 +496,15 @@ impl Renderer {
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
+        let mut drawn = pending.drawn;
+        if let Some(handle) = pending.culled {
+            let words: Vec<usize> =
+                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| word(bytes) as usize).collect();
+            let at = |index: usize| words.get(index).copied().unwrap_or(0);
+            drawn.instances += at(0);
+            drawn.hidden = at(1);
+            drawn.outside = drawn.outside.saturating_sub(at(0) + at(1));
+        }
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
             let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
@@ -492,7 +530,7 @@ impl Renderer {
                 Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
                 None => None,
             },
-            drawn: pending.drawn,
+            drawn,
             exposure: pending.settings.exposure,
         })
     }
@@ -516,13 +554,14 @@ impl Renderer {
     }
 }
 
-fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
+/// Brings the words of a report to the host.
+fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: BufferHandle) -> BufferHandle {
     use crate::graph::Access;
-    let out = graph.readback("light list report on the host", REPORT_WORDS * 4);
-    graph.pass("read back light report").uses(lists.report, Access::CopyFrom).uses(out, Access::CopyTo).record(
+    let out = graph.readback(&format!("{name} on the host"), words * 4);
+    graph.pass(&format!("read back {name}")).uses(report, Access::CopyFrom).uses(out, Access::CopyTo).record(
         move |cx| {
-            let (from, to) = (cx.buffer(lists.report), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, REPORT_WORDS * 4);
+            let (from, to) = (cx.buffer(report), cx.buffer(out));
+            cx.rec.copy_buffer(&from, &to, 0, 0, words * 4);
             Ok(())
         },
     );
@@ -536,7 +575,8 @@ fn frame_data(
     settings: &Settings,
     (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
-    let visible = scene.visible(view);
+    let culling = FrameCulling::new(gpu, scene, view, &settings.culling)?;
+    let visible = scene.visible(view, settings.culling.detail(view), culling.is_some());
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -598,6 +638,7 @@ fn frame_data(
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
         has_background: scene.has_background,
+        culling,
         visible,
         values,
     })

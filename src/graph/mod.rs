@@ -53,6 +53,8 @@ enum Kind {
     Kept { width: u32, height: u32, format: vk::Format },
     /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
     Storage { size: u64 },
+    /// Bytes on the device that the frame's maker holds; they have content at the frame's start.
+    Given,
     /// Bytes on the host that copies go to.
     Readback { size: u64 },
 }
@@ -60,6 +62,7 @@ enum Kind {
 struct Resource {
     name: String,
     kind: Kind,
+    given: Option<Arc<Buffer>>,
 }
 
 type Body<'a> = Box<dyn FnOnce(&mut PassContext<'_, '_>) -> GpuResult<()> + 'a>;
@@ -179,7 +182,7 @@ impl<'a> Graph<'a> {
     }
 
     fn add(&mut self, name: &str, kind: Kind) -> usize {
-        self.resources.push(Resource { name: name.into(), kind });
+        self.resources.push(Resource { name: name.into(), kind, given: None });
         self.resources.len() - 1
     }
 
@@ -204,6 +207,16 @@ impl<'a> Graph<'a> {
     /// Storage on the device.
     pub fn storage(&mut self, name: &str, size: u64) -> BufferHandle {
         BufferHandle(self.add(name, Kind::Storage { size }))
+    }
+
+    /// A buffer of the caller's that passes read and write; what they leave in it is a result of the frame. What other
+    /// frames did with it is over: frames follow each other.
+    pub fn given(&mut self, buffer: &Arc<Buffer>) -> BufferHandle {
+        let index = self.add(buffer.name(), Kind::Given);
+        if let Some(resource) = self.resources.last_mut() {
+            resource.given = Some(Arc::clone(buffer));
+        }
+        BufferHandle(index)
     }
 
     /// Host memory that copies go to; it is an output.
@@ -260,6 +273,7 @@ impl<'a> Graph<'a> {
                         Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
                     }
                     Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
+                    Kind::Given => Some(State::NEW),
                     _ => None,
                 },
             })
@@ -291,7 +305,7 @@ impl<'a> Graph<'a> {
         let mut buffers: Vec<Option<Arc<Buffer>>> = Vec::new();
         for (index, resource) in self.resources.iter().enumerate() {
             let used = prepared.plan.lifetimes.get(index).is_some_and(Option::is_some);
-            let (mut image, mut buffer) = (None, None);
+            let (mut image, mut buffer) = (None, resource.given.clone());
             match &resource.kind {
                 Kind::Transient { .. } => image = cache.transients.get(index).cloned().flatten(),
                 Kind::History { key, slot, .. } => {

@@ -6,6 +6,8 @@ pub mod background;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
+pub mod culling;
+pub mod culling_shared;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
@@ -62,7 +64,9 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
-    /// What is seen.
+    /// What the device culls by; none where the host does.
+    pub culling: Option<culling::FrameCulling>,
+    /// What is seen; where the device culls, only of what is drawn back to front.
     pub visible: scene_data::Visible,
     /// The constants as written.
     pub values: shared::FrameConstants,
@@ -105,6 +109,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// What is drawn.
+    pub culling: culling::CullingPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -156,6 +162,7 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            culling: culling::CullingPass::new(gpu)?,
             gbuffer,
             blend,
             shadow_maps,

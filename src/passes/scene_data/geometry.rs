@@ -47,6 +47,32 @@ pub(super) struct Group {
     pub(super) material: u32,
     pub(super) layer: Layer,
     pub(super) double_sided: bool,
+    /// Coarser ranges of indices, finest first.
+    pub(super) coarser: Vec<Level>,
+}
+
+/// A level of detail.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Level {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// How far its surface is from the finest one's, in object space.
+    pub error: f32,
+}
+
+impl Group {
+    /// A level of detail, 0 the finest; the coarsest where there are fewer.
+    pub(super) fn level(&self, level: usize) -> Level {
+        let finest = Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
+        level.checked_sub(1).and_then(|index| self.coarser.get(index).or(self.coarser.last()).copied()).unwrap_or(finest)
+    }
+
+    /// How many levels it has.
+    pub(super) fn levels(&self) -> usize {
+        self.coarser.len() + 1
+    }
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
@@ -112,7 +138,7 @@ pub(super) fn upload_geometry(
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
     for &Part { primitive, ref places, material } in parts {
         let described = materials.get(material).cloned().unwrap_or_default();
-        let (center, radius) = bounding_sphere(&primitive.positions);
+        let (center, radius, half_size) = bounding_sphere(&primitive.positions);
         groups.push(Group {
             first_index: index_data.len() as u32,
             index_count: primitive.indices.len() as u32,
@@ -125,8 +151,9 @@ pub(super) fn upload_geometry(
                 AlphaMode::Blend => Layer::Blend,
             },
             double_sided: described.double_sided,
+            coarser: Vec::new(),
         });
-        posed.push(PosedGroup { center, radius, places: Arc::clone(places) });
+        posed.push(PosedGroup { center, radius, half_size, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
         index_data.extend_from_slice(&primitive.indices);
     }
@@ -149,11 +176,13 @@ pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
     }
 }
 
-pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32) {
+/// Centre and radius of a sphere around points, and half the edges of the box around them, whose centre is the same.
+pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32, Vec3) {
     let (low, high) = positions
         .iter()
         .fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| (low.min(p), high.max(p)));
     let center = if positions.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
     let radius = positions.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
-    (center, radius)
+    let half_size = positions.iter().map(|&p| (p - center).abs()).fold(Vec3::ZERO, Vec3::max);
+    (center, radius, half_size)
 }

@@ -3,6 +3,7 @@
 mod geometry;
 mod lights;
 mod materials;
+mod placements;
 mod posed;
 
 use std::sync::{
@@ -10,17 +11,18 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
-    geometry::{Group, Part, scene_parts, upload_geometry},
+    geometry::{Group, Level, Part, scene_parts, upload_geometry},
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
     geometry::{VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    placements::{DetailChoice, DevicePlacements, Placements, Run, SplitPoint, in_view},
     posed::Posed,
 };
 use super::{
@@ -118,6 +120,10 @@ pub struct GpuScene {
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
     own_groups: usize,
+    /// Where everything stands, in the order of drawing.
+    placements: Placements,
+    /// The same on the device, for what is drawn in an order that is known beforehand; none where it cannot hold it.
+    pub device_placements: Option<DevicePlacements>,
 }
 
 /// What throws shadows.
@@ -236,6 +242,8 @@ impl GpuScene {
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
+        let placements = Placements::new(&groups, &posed);
+        let device_placements = DevicePlacements::new(gpu, &mut uploader, &placements, &groups, &posed)?;
         uploader.finish()?;
         let bounds = (low, high);
         static UPLOADS: AtomicU64 = AtomicU64::new(0);
@@ -256,52 +264,62 @@ impl GpuScene {
             white,
             bounds,
             posed: Arc::new(Posed { groups: posed }),
+            placements,
+            device_placements,
             groups,
             own_groups,
         })
     }
 
-    /// What this view sees, and in which order it is drawn.
+    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
+    /// to front, which the host sorts.
     #[must_use]
-    pub fn visible(&self, view: &View) -> Visible {
+    pub fn visible(&self, view: &View, detail: DetailChoice, on_device: bool) -> Visible {
         let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
         let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
-            for mirrored in [false, true] {
-                let first = visible.instances.len() as u32;
-                let draw = |first_instance, instance_count| Draw {
-                    first_index: group.first_index,
-                    index_count: group.index_count,
+        let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
+        let placements = &self.placements;
+        let skipped = if on_device { placements.buckets_in_order } else { 0 };
+        let mut errors: Vec<f32> = Vec::new();
+        let mut by_level: Vec<Vec<shared::Instance>> = Vec::new();
+        for bucket in &placements.buckets[skipped..] {
+            let Some(group) = self.groups.get(bucket.group) else { continue };
+            let draw = |level: usize, first_instance, instance_count| {
+                let Level { first_index, index_count, .. } = group.level(level);
+                Draw {
+                    first_index,
+                    index_count,
                     vertex_offset: group.vertex_offset,
                     first_instance,
                     instance_count,
                     material: group.material,
                     double_sided: group.double_sided,
-                    mirrored,
+                    mirrored: bucket.mirrored,
                     layer: group.layer,
-                };
-                for place in posed.places.iter() {
-                    if (place.determinant() < 0.0) != mirrored {
-                        continue;
-                    }
-                    let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(posed.center);
-                    if !view.may_see(center, posed.radius * scale) {
-                        visible.culled += 1;
-                        continue;
-                    }
-                    if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
-                    }
-                    visible.instances.push(instance);
                 }
-                let count = visible.instances.len() as u32 - first;
-                if count > 0 && group.layer != Layer::Blend {
-                    visible.draws.push(draw(first, count));
+            };
+            errors.clear();
+            errors.extend((0..group.levels()).map(|level| group.level(level).error));
+            by_level.resize_with(by_level.len().max(errors.len()), Vec::new);
+            for placement in &placements.list[bucket.first as usize..bucket.end as usize] {
+                let (instance, center) = placement.relative_to(camera);
+                if !in_view(&frustum, center, placement.radius) {
+                    visible.culled += 1;
+                    continue;
+                }
+                let level = detail.level(&errors, placement.stretch, center, placement.radius);
+                if group.layer == Layer::Blend {
+                    blended.push((center.dot(view.forward), draw(level, visible.instances.len() as u32, 1)));
+                    visible.instances.push(instance);
+                } else {
+                    by_level[level].push(instance);
                 }
             }
+            for (level, instances) in by_level.iter_mut().enumerate().filter(|(_, instances)| !instances.is_empty()) {
+                visible.draws.push(draw(level, visible.instances.len() as u32, instances.len() as u32));
+                visible.instances.append(instances);
+            }
         }
-        visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
         blended.sort_by(|a, b| b.0.total_cmp(&a.0));
         visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
         visible
@@ -311,13 +329,15 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
-        for (group, posed) in groups.filter(|(group, _)| group.layer != Layer::Blend) {
+        let camera = SplitPoint::new(camera);
+        let placements = &self.placements;
+        for bucket in &placements.buckets[..placements.buckets_in_order] {
+            let Some(group) = self.groups.get(bucket.group).filter(|_| bucket.group < self.own_groups) else { continue };
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity(posed.places.len());
-            for place in posed.places.iter() {
-                let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
+            let mut spheres = Vec::with_capacity((bucket.end - bucket.first) as usize);
+            for placement in &placements.list[bucket.first as usize..bucket.end as usize] {
+                let (instance, center) = placement.relative_to(camera);
+                spheres.push((center, placement.radius));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
@@ -369,31 +389,4 @@ impl GpuScene {
     pub fn has_blended(&self) -> bool {
         self.groups.iter().any(|group| group.layer == Layer::Blend)
     }
-}
-
-fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
-    let mut relative = *place;
-    relative.w_axis -= camera.extend(0.0);
-    let to_world = relative.as_mat4();
-    let linear = glam::DMat3::from_mat4(*place);
-    // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
-    let cofactor = glam::DMat3::from_cols(
-        linear.y_axis.cross(linear.z_axis),
-        linear.z_axis.cross(linear.x_axis),
-        linear.x_axis.cross(linear.y_axis),
-    );
-    let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
-    let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
-    let normal = cofactor * (sign / largest.max(1e-300));
-    let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
-    // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
-    let scale =
-        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
-    let instance = shared::Instance {
-        to_world,
-        normal0: column(normal.x_axis, 0.0),
-        normal1: column(normal.y_axis, 0.0),
-        normal2: column(normal.z_axis, sign),
-    };
-    (instance, scale as f32)
 }

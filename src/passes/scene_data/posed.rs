@@ -11,6 +11,8 @@ pub(in crate::passes) struct PosedGroup {
     pub center: Vec3,
     /// Of the sphere.
     pub radius: f32,
+    /// Half the edges of a box around it with the same centre, in its own space.
+    pub half_size: Vec3,
     /// All places where it stands.
     pub places: Arc<[DMat4]>,
 }
