@@ -4,7 +4,16 @@
 //! `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C comes only with B.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::{env, fmt::Write as _, fs, path::Path, process::exit};
+use std::{
+    env,
+    fmt::Write as _,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    process::exit,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+};
 
 /// Debian builds libshaderc without the libraries that it calls, so they are named here.
 #[cfg(feature = "system-shaderc")]
@@ -23,13 +32,23 @@ mod system_shaderc {
     unsafe extern "C" {}
 }
 
+/// One module to make.
+struct Job {
+    path: PathBuf,
+    source: String,
+    kind: shaderc::ShaderKind,
+    variant: Vec<String>,
+    /// `file+A`.
+    full: String,
+}
+
 fn main() {
     let out = env::var("OUT_DIR").unwrap();
     println!("cargo:rerun-if-changed=shaders");
-    let compiler = shaderc::Compiler::new().expect("shaderc starts");
+    println!("cargo:rerun-if-changed=build.rs");
     let mut files: Vec<_> = fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let mut table = String::from("static SHADERS: &[Shader] = &[\n");
+    let mut jobs = Vec::new();
     for path in files {
         let name = path.file_name().unwrap().to_str().unwrap().to_string();
         let kind = match path.extension().and_then(|e| e.to_str()) {
@@ -41,14 +60,54 @@ fn main() {
         let source = fs::read_to_string(&path).unwrap();
         for variant in variants(&source) {
             let full = variant.iter().fold(name.clone(), |name, defined| format!("{name}+{defined}"));
-            let spirv = compile(&compiler, &source, kind, &path, &variant);
-            let file = format!("{out}/{full}.spv");
-            fs::write(&file, spirv).unwrap();
-            writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
+            jobs.push(Job { path: path.clone(), source: source.clone(), kind, variant, full });
         }
+    }
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                let compiler = shaderc::Compiler::new().expect("shaderc starts");
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(error) = make(&compiler, job, &out) {
+                        eprintln!("{error}");
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    if failed.into_inner() {
+        exit(1);
+    }
+    let mut table = String::from("static SHADERS: &[Shader] = &[\n");
+    for Job { full, .. } in &jobs {
+        let file = format!("{out}/{full}.spv");
+        writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
     }
     table.push_str("];\n");
     fs::write(format!("{out}/shaders.rs"), table).unwrap();
+}
+
+/// Writes a module, unless what was compiled last time is the same after its inclusions: compiling them all takes over a minute.
+fn make(compiler: &shaderc::Compiler, job: &Job, out: &str) -> shaderc::Result<()> {
+    let name = job.path.display().to_string();
+    let options = options(&job.variant);
+    let whole = compiler.preprocess(&job.source, &name, "main", Some(&options))?.as_text();
+    let mut hasher = DefaultHasher::new();
+    (include_str!("build.rs"), job.kind as u32, whole).hash(&mut hasher);
+    let key = format!("{:016x}", hasher.finish());
+    let (module, mark) = (format!("{out}/{}.spv", job.full), format!("{out}/{}.key", job.full));
+    if Path::new(&module).exists() && fs::read_to_string(&mark).is_ok_and(|last| last == key) {
+        return Ok(());
+    }
+    let spirv = compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
+    // The mark last: a build that is stopped in between compiles again.
+    let _ = fs::remove_file(&mark);
+    fs::write(module, spirv.as_binary_u8()).unwrap();
+    fs::write(mark, key).unwrap();
+    Ok(())
 }
 
 /// The sets of names that a shader is compiled with; the empty one first.
@@ -71,13 +130,7 @@ fn variants(source: &str) -> Vec<Vec<String>> {
     sets
 }
 
-fn compile(
-    compiler: &shaderc::Compiler,
-    source: &str,
-    kind: shaderc::ShaderKind,
-    path: &Path,
-    variant: &[String],
-) -> Vec<u8> {
+fn options(variant: &[String]) -> shaderc::CompileOptions<'static> {
     let mut options = shaderc::CompileOptions::new().expect("shaderc options");
     options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_3 as u32);
     options.set_optimization_level(shaderc::OptimizationLevel::Performance);
@@ -93,11 +146,5 @@ fn compile(
             .map(|content| shaderc::ResolvedInclude { resolved_name: file.display().to_string(), content })
             .map_err(|error| format!("{}: {error}", file.display()))
     });
-    match compiler.compile_into_spirv(source, kind, &path.display().to_string(), "main", Some(&options)) {
-        Ok(artifact) => artifact.as_binary_u8().to_vec(),
-        Err(error) => {
-            eprintln!("{error}");
-            exit(1);
-        }
-    }
+    options
 }

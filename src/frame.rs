@@ -26,6 +26,8 @@ use crate::{
     scene::{Scene, look::ShadowMethod},
 };
 
+pub use crate::passes::ao::AoSettings;
+
 /// One more output beside the picture, for `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aov {
@@ -41,7 +43,7 @@ pub enum Aov {
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 10] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -49,6 +51,8 @@ impl Aov {
         ("depth", Self::Channel(Channel::Depth)),
         ("occlusion", Self::Channel(Channel::Occlusion)),
         ("position", Self::Channel(Channel::Position)),
+        ("ambient_occlusion", Self::Channel(Channel::AmbientOcclusion)),
+        ("bent_normal", Self::Channel(Channel::BentNormal)),
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
@@ -131,6 +135,8 @@ pub struct Settings {
     pub shadows: ShadowSettings,
     /// What is not drawn, and how coarsely the rest.
     pub culling: CullingSettings,
+    /// What hides light from all around.
+    pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Number of the picture in its sequence: grain differs by it.
@@ -166,7 +172,8 @@ fn frame<'a>(
     let gbuffer = passes.gbuffer.declare(g, scene, data, culled);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas }, split);
+    let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
+    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas, open }, split);
     passes.background.declare(g, data, gbuffer, lit);
     passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
@@ -184,20 +191,27 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs = settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, gbuffer, lit.split, aov))).collect();
+    let aovs =
+        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
     FrameImages { light, display, aovs, lists, histogram, culled }
+}
+
+/// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
+fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
+    let wanted = |aov: &Aov| matches!(aov, Aov::Channel(channel) if channel.measured());
+    settings.ao.enabled && has_environment || settings.aovs.iter().any(wanted)
 }
 
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
     data: &'a FrameData,
-    gbuffer: Gbuffer,
+    (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
-        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, gbuffer, channel),
+        (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
         (Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular, _) => gbuffer.emission,
@@ -619,6 +633,11 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        ambient: if settings.ao.enabled && scene.has_environment {
+            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
+        } else {
+            0
+        },
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -637,6 +656,7 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
         visible,

@@ -1,4 +1,4 @@
-// Light from all around: sky or environment map. The including shader declares nothing; `brdf.glsl` comes before it.
+// Light from all around: sky or environment map. The including shader declares `frame`; `brdf.glsl` comes before it.
 #ifndef LIB_ENVIRONMENT
 #define LIB_ENVIRONMENT
 
@@ -77,12 +77,63 @@ vec3 environment_blurred(vec3 world, float roughness) {
     return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), level - float(low));
 }
 
-// Luminance of a surface towards the camera under the environment: diffuse and specular parts. Nothing hides the
-// environment but the material's own occlusion (0 to 1), which multiplies the diffuse part.
+// What of its surroundings a surface sees.
+struct AmbientVisibility {
+    float ambient;       // share of light from all around, weighed with the cosine, that reaches it, 0 to 1: diffuse part
+    float cone;          // the same as the opening of a cone about the bent normal, 1 a hemisphere: specular part
+    vec3 bent_normal;    // unit, the mean direction of what is open
+};
+
+// Where nothing was measured: the material's own occlusion dims the diffuse part.
+AmbientVisibility unmeasured_visibility(Surface s, float cavities) {
+    return AmbientVisibility(cavities, 1.0, s.normal);
+}
+
+// As the pass `ao` measured it: bent normal and visibility. The material's occlusion is of the same surroundings, seen
+// from nearer: the darker of both counts, not their product.
+AmbientVisibility measured_visibility(vec4 measured, float cavities) {
+    float visible = min(clamp(measured.w, 0.0, 1.0), cavities);
+    return AmbientVisibility(visible, visible, normalize(measured.xyz));
+}
+
+// Light that was reflected on by what hides the surroundings, as though that had this surface's reflectance: Jimenez et
+// al. 2016, equation 10.
+vec3 many_bounces(float visible, vec3 reflectance) {
+    vec3 a = 2.0404 * reflectance - 0.3324;
+    vec3 b = -4.7951 * reflectance + 0.6417;
+    vec3 c = 2.7552 * reflectance + 0.6903;
+    return max(vec3(visible), ((visible * a + b) * visible + c) * visible);
+}
+
+// Solid angle (over 2 pi) that two cones share, by half angles and the angle between their axes: Oat and Sander 2007,
+// "Ambient Aperture Lighting", section 3.3.
+float shared_cone(float a, float b, float between) {
+    float inner = abs(a - b);
+    float part = 1.0 - clamp((between - inner) / max(a + b - inner, 1e-6), 0.0, 1.0);
+    return (1.0 - cos(min(a, b))) * part * part * (3.0 - 2.0 * part);
+}
+
+float angle_between(vec3 a, vec3 b) {
+    return acos(clamp(dot(a, b), -1.0, 1.0));
+}
+
+// How much of its reflection a surface sees: the cone of what is open against the cone of the lobe, over what the lobe
+// shares with the open hemisphere, so that it is 1 where nothing hides. Half angles: Jimenez et al. 2016, section 5.
+float specular_visibility(Surface s, AmbientVisibility v, vec3 towards) {
+    if (v.cone >= 1.0) {
+        return 1.0;
+    }
+    float open = acos(sqrt(1.0 - v.cone));
+    float lobe = acos(exp2(-3.32193 * s.alpha * s.alpha));
+    float whole = shared_cone(PI * 0.5, lobe, angle_between(s.normal, towards));
+    return clamp(shared_cone(open, lobe, angle_between(v.bent_normal, towards)) / max(whole, 1e-6), 0.0, 1.0);
+}
+
+// Luminance of a surface towards the camera under the environment: diffuse and specular parts.
 //
-// Split sum: Karis 2013, equation 7. The diffuse part takes the irradiance of the normal as though it came evenly, which
-// is exact for even light.
-void environment_light(Surface s, float occlusion, out vec3 diffuse, out vec3 specular) {
+// Split sum: Karis 2013, equation 7. The diffuse part takes the irradiance about the bent normal as though it came evenly,
+// which is exact for even light.
+void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     if (environment.enabled == 0u) {
@@ -92,14 +143,18 @@ void environment_light(Surface s, float occlusion, out vec3 diffuse, out vec3 sp
     float roughness = sqrt(s.alpha);
     // Scale and bias of F0, and the diffuse reflectance of a white base colour.
     vec3 dfg = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, roughness));
-    vec3 irradiance = environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(s.normal));
-    diffuse = (1.0 - s.metallic) * s.base_color * dfg.z / PI * irradiance * occlusion;
+    vec3 irradiance =
+        environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(v.bent_normal));
+    vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
+    vec3 visible =
+        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+    diffuse = reflectance / PI * irradiance * visible;
     // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
     vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
     vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    specular = (f0 * dfg.x + dfg.y) * environment_blurred(towards, roughness);
+    specular = (f0 * dfg.x + dfg.y) * environment_blurred(towards, roughness) * specular_visibility(s, v, towards);
 }
 
 #endif

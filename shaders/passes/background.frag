@@ -5,9 +5,9 @@
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #extension GL_EXT_samplerless_texture_functions : require
-#include "lib/environment.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/environment.glsl"
 layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
 

@@ -68,7 +68,8 @@ void main() {
             }
         } while (next < frame.light_count);
 #endif
-        environment_light(s, fragment_occlusion(), d, r);
+        // What hides their surroundings was measured for opaque surfaces only.
+        environment_light(s, unmeasured_visibility(s, fragment_occlusion()), d, r);
         diffuse += d;
         specular += r;
     }

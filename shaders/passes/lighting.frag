@@ -14,6 +14,7 @@ layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[
 layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+layout(set = 0, binding = 9) uniform texture2D ao_image;
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
@@ -74,7 +75,10 @@ void main() {
             }
         } while (next < count);
 #endif
-        environment_light(s, surface_occlusion(pixel), d, r);
+        AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
+            ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
+            : unmeasured_visibility(s, surface_occlusion(pixel));
+        environment_light(s, visible, d, r);
         diffuse += d;
         specular += r;
     }

@@ -8,6 +8,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
 
+layout(set = 0, binding = 4) uniform texture2D ao_image;
 layout(push_constant, scalar) uniform channel_block { uint channel; };
 layout(location = 0) out vec4 out_value;
 
@@ -32,6 +33,8 @@ void main() {
         case 4u: value = vec3(dot(position, frame.forward.xyz)); break;
         case 5u: value = vec3(occlusion); break;
         case 6u: value = position; break;
+        case 7u: value = vec3(texelFetch(ao_image, pixel, 0).w); break;
+        case 8u: value = normalize(texelFetch(ao_image, pixel, 0).xyz); break;
     }
     out_value = vec4(value, 1.0);
 }

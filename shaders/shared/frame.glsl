@@ -19,10 +19,15 @@ struct FrameConstants {
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
-    uint pad0;
+    uint ambient;              // AMBIENT_ bits
     uint pad1;
     uint pad2;
 };
+
+// What hides light from all around was measured (pass `ao`).
+const uint AMBIENT_MEASURED = 1u;
+// Diffuse light that was reflected on by what hides it is guessed.
+const uint AMBIENT_MANY_BOUNCES = 2u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;

@@ -440,6 +440,7 @@ pub(super) fn masked(sampler: Sampler, transform: [[f32; 3]; 2], vertex_alpha: f
         height: 4,
         rgba8: Arc::from(texels.collect::<Vec<u8>>()),
         is_error_pattern: false,
+        blocks: None,
     };
     Scene {
         materials: vec![Material {

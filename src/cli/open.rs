@@ -11,7 +11,7 @@ use crate::{
         Effects, Exposure, ExposureMode, MeterMode,
         metering::{self, MeterError, Solved},
     },
-    frame::{Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
+    frame::{AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
     passes::{GpuScene, View},
     photometry::{
         Ev100, Lux, color,
@@ -292,6 +292,22 @@ impl Opened {
         }
     }
 
+    /// Ambient occlusion by the look.
+    pub fn ao(&self) -> AoSettings {
+        let (look, ao) = (&self.look.passes.ao, AoSettings::default());
+        AoSettings {
+            enabled: look.enabled.unwrap_or(ao.enabled),
+            radius: look.radius.unwrap_or(ao.radius),
+            falloff: look.falloff.unwrap_or(ao.falloff),
+            thickness: look.thickness.unwrap_or(ao.thickness),
+            slices: look.slices.unwrap_or(ao.slices),
+            steps: look.steps.unwrap_or(ao.steps),
+            half_resolution: look.half_resolution.unwrap_or(ao.half_resolution),
+            filter: look.filter.unwrap_or(ao.filter),
+            many_bounces: look.many_bounces.unwrap_or(ao.many_bounces),
+        }
+    }
+
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
     pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
         let effects = match exposed.solved {
@@ -325,6 +341,7 @@ impl Opened {
             },
             dither: self.look.passes.dither.unwrap_or(true),
             shadows: self.shadows(),
+            ao: self.ao(),
             aovs,
             ..Settings::default()
         }

@@ -32,7 +32,7 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, emission, direct_diffuse, direct_specular; of the
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission, direct_diffuse, direct_specular; of the
     /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -148,9 +148,9 @@ fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
 
 fn channels(aov: Aov) -> &'static [&'static str] {
     match aov {
-        Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion) => &["V"],
+        Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion | Channel::AmbientOcclusion) => &["V"],
         Aov::Channel(Channel::Depth) => &["Z"],
-        Aov::Channel(Channel::Normal | Channel::Position) => &["X", "Y", "Z"],
+        Aov::Channel(Channel::Normal | Channel::Position | Channel::BentNormal) => &["X", "Y", "Z"],
         _ => &["R", "G", "B"],
     }
 }
@@ -214,7 +214,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                 let v = pixel[channel];
                 let shown = match aov {
                     _ if pixel[3] <= 0.0 && matches!(aov, Aov::Channel(_)) => 0.0,
-                    Aov::Channel(Channel::Normal) => v * 0.5 + 0.5,
+                    Aov::Channel(Channel::Normal | Channel::BentNormal) => v * 0.5 + 0.5,
                     Aov::Channel(Channel::Depth | Channel::Position) => {
                         (v - low[channel]) / (high[channel] - low[channel]).max(1e-9)
                     }

@@ -9,7 +9,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
 
-use super::{Aov, LightListSettings, Renderer, Settings, ShadowSettings};
+use super::{AoSettings, Aov, LightListSettings, Renderer, Settings, ShadowSettings};
 use crate::{
     camera::{Exposure, exposure::Receptor},
     gpu::GpuError,
@@ -214,6 +214,8 @@ fn read(
             exposure,
             light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
             shadows,
+            // A card's own camera sees little of what is around it.
+            ao: AoSettings { enabled: false, ..AoSettings::default() },
             aovs: vec![Aov::DirectDiffuse],
             ..Settings::default()
         };

@@ -31,6 +31,8 @@ pub struct LightingInputs {
     pub lists: LightLists,
     /// The shadow maps, where there are any.
     pub atlas: Option<ImageHandle>,
+    /// What surfaces see of their surroundings, where it was measured.
+    pub open: Option<ImageHandle>,
 }
 
 /// The pipelines.
@@ -61,7 +63,7 @@ impl LightingPass {
         inputs: LightingInputs,
         split: bool,
     ) -> Lit {
-        let LightingInputs { gbuffer, lists, atlas } = inputs;
+        let LightingInputs { gbuffer, lists, atlas, open } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -77,8 +79,8 @@ impl LightingPass {
             .uses(lists.clusters, Access::FragmentStorageRead)
             .uses(lists.entries, Access::FragmentStorageRead)
             .color_cleared(light, [0.0; 4]);
-        if let Some(atlas) = atlas {
-            pass = pass.uses(atlas, Access::FragmentSampled);
+        for image in [atlas, open].into_iter().flatten() {
+            pass = pass.uses(image, Access::FragmentSampled);
         }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
@@ -89,6 +91,7 @@ impl LightingPass {
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(Features::of(data, split))?;
             let mut binds = vec![
                 data.uniform(),
@@ -100,6 +103,7 @@ impl LightingPass {
                 ("tile_block", Bind::Storage(&tiles)),
                 ("cluster_block", Bind::Storage(&clusters)),
                 ("entry_block", Bind::Storage(&entries)),
+                ("ao_image", Bind::Sampled(&open)),
             ];
             binds.extend(data.light_binds(&atlas));
             cx.rec.bind_graphics(&pipeline, &binds)?;

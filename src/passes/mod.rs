@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod ao;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
@@ -56,6 +57,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
@@ -117,6 +120,8 @@ pub struct Passes {
     pub light_lists: light_lists::LightListsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// What hides light from all around.
+    pub ao: ao::AoPass,
     /// Direct light.
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
@@ -167,6 +172,7 @@ impl Passes {
             blend,
             shadow_maps,
             light_lists: light_lists?,
+            ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),

@@ -26,6 +26,18 @@ pub enum Channel {
     Occlusion = 5,
     /// Relative to the camera (m).
     Position = 6,
+    /// Share of the surroundings that is seen, weighed with the cosine, 0 to 1 (`ao`).
+    AmbientOcclusion = 7,
+    /// Mean direction of what is seen of the surroundings, in world axes (`ao`).
+    BentNormal = 8,
+}
+
+impl Channel {
+    /// Whether it is one of the pass `ao`, not of the G-buffer.
+    #[must_use]
+    pub const fn measured(self) -> bool {
+        matches!(self, Self::AmbientOcclusion | Self::BentNormal)
+    }
 }
 
 /// The pipeline.
@@ -49,32 +61,40 @@ impl ResolvePass {
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
-        gbuffer: Gbuffer,
+        (gbuffer, open): (Gbuffer, Option<ImageHandle>),
         channel: Channel,
     ) -> ImageHandle {
         let [width, height] = data.values.size;
         let out = g.image(&format!("{channel:?}"), width, height, vk::Format::R32G32B32A32_SFLOAT);
-        g.pass(&format!("resolve {channel:?}"))
+        let mut pass = g
+            .pass(&format!("resolve {channel:?}"))
             .uses(gbuffer.depth, Access::FragmentSampled)
             .uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.normal, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let (depth, surface, normal) =
-                    (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
-                cx.rec.bind_graphics(
-                    &self.pipeline,
-                    &[
-                        data.uniform(),
-                        ("depth_image", Bind::Sampled(&depth)),
-                        ("surface_image", Bind::Sampled(&surface)),
-                        ("normal_image", Bind::Sampled(&normal)),
-                    ],
-                )?;
-                cx.rec.push_graphics(&self.pipeline, &(channel as u32));
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+            .color_cleared(out, [0.0; 4]);
+        // Where nothing was measured the depth stands in, and is not read.
+        let open = open.filter(|_| channel.measured());
+        if let Some(open) = open {
+            pass = pass.uses(open, Access::FragmentSampled);
+        }
+        pass.record(move |cx| {
+            let (depth, surface, normal) =
+                (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
+            let open = open.map_or_else(|| Arc::clone(&depth), |open| cx.image(open));
+            cx.rec.bind_graphics(
+                &self.pipeline,
+                &[
+                    data.uniform(),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("surface_image", Bind::Sampled(&surface)),
+                    ("normal_image", Bind::Sampled(&normal)),
+                    ("ao_image", Bind::Sampled(&open)),
+                ],
+            )?;
+            cx.rec.push_graphics(&self.pipeline, &(channel as u32));
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
         out
     }
 }

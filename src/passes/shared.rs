@@ -35,8 +35,8 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
-        /// Padding.
-        pub pad0: u32,
+        /// `AMBIENT_` bits.
+        pub ambient: u32,
         /// Padding.
         pub pad1: u32,
         /// Padding.
@@ -243,6 +243,11 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     Material::LAYOUT,
     EnvironmentConstants::LAYOUT,
 ];
+
+/// What hides light from all around was measured (pass `ao`).
+pub const AMBIENT_MEASURED: u32 = 1;
+/// Diffuse light that was reflected on by what hides it is guessed.
+pub const AMBIENT_MANY_BOUNCES: u32 = 2;
 
 /// Nothing throws shadows.
 pub const SHADOWS_OFF: u32 = 0;

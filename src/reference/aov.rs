@@ -1,18 +1,21 @@
 //! What a camera sees first, beside light: the channels of the raster renderer's G-buffer, the cost of rays, and what
 //! denoisers are guided by.
 
+use std::f64::consts::TAU;
+
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
 use super::{
     camera::{Optics, Pinhole},
     film::FilmSettings,
-    sampler::Sampler,
-    world::World,
+    sampler::{Sampler, SamplerKind},
+    shading::Frame,
+    world::{SurfacePoint, World},
 };
 
 /// A channel of what is seen at a pixel's centre.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum First {
     /// Base colour, linear.
     BaseColor,
@@ -28,8 +31,43 @@ pub enum First {
     Occlusion,
     /// Place (m) in the world.
     Position,
+    /// Share of the surroundings, weighed with the cosine, in which nothing is nearer than a radius.
+    AmbientOcclusion(OpenRays),
+    /// Unit vector, the mean direction of those surroundings, weighed with the cosine, in world axes.
+    BentNormal(OpenRays),
     /// Nodes and triangles that the ray visits in the trees.
     BvhCost,
+}
+
+/// Rays by which the open part of a point's surroundings is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenRays {
+    /// How far (m) what hides may be.
+    pub radius: f64,
+    /// How many.
+    pub count: u32,
+}
+
+/// The mean of the directions of cosine-weighted rays that meet nothing within the radius, and the share of those rays.
+fn open_directions(world: &World<'_>, point: &SurfacePoint, rays: OpenRays, (x, y): (u32, u32)) -> (DVec3, f64) {
+    let frame = Frame::new(point.normal);
+    let (mut sum, mut open) = (DVec3::ZERO, 0.0);
+    for index in 0..rays.count {
+        let u = Sampler::new(SamplerKind::default(), 0, x, y, index).next_2d();
+        // Malley's method: a disk, lifted onto the hemisphere.
+        let (sin, cos) = (TAU * u.y).sin_cos();
+        let local = DVec3::new(cos * u.x.sqrt(), sin * u.x.sqrt(), (1.0 - u.x).max(0.0).sqrt());
+        let direction = frame.outside(local);
+        if direction.dot(point.geometric) <= 0.0 {
+            continue;
+        }
+        let hidden = world.closest(point.position, direction, point.geometric);
+        if hidden.is_none_or(|hit| hit.distance > rays.radius) {
+            sum += direction;
+            open += 1.0;
+        }
+    }
+    (sum, open / f64::from(rays.count.max(1)))
 }
 
 /// One channel for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world; the
@@ -45,6 +83,7 @@ pub fn first_hits(
     let at = |index: usize| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
         let (origin, direction) = camera.ray(place);
+        let pixel = ((index % width) as u32, (index / width) as u32);
         if what == First::BvhCost {
             let visits = world.cost(origin, direction);
             return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
@@ -58,6 +97,8 @@ pub fn first_hits(
             First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
             First::Occlusion => DVec3::splat(hit.occlusion),
             First::Position => eye + hit.point.position,
+            First::AmbientOcclusion(rays) => DVec3::splat(open_directions(world, &hit.point, rays, pixel).1),
+            First::BentNormal(rays) => open_directions(world, &hit.point, rays, pixel).0.normalize_or(hit.point.normal),
             First::BvhCost => DVec3::ZERO,
         };
         value.as_vec3().extend(1.0).to_array()

@@ -157,6 +157,7 @@ impl SceneBuilder {
             height,
             rgba8: Arc::from(rgba8),
             is_error_pattern: false,
+            blocks: None,
         });
         self.scene.textures.push(Texture { image: self.scene.images.len() - 1, sampler });
         TextureId(self.scene.textures.len() - 1)

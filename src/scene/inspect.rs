@@ -1,5 +1,7 @@
 //! A scene in words: what was read, and its lights in every unit.
 
+mod lobes;
+
 use std::{f64::consts::PI, fmt::Write as _};
 
 use glam::Vec3;
@@ -189,6 +191,7 @@ fn materials(scene: &Scene, text: &mut Text) {
             }
         }
         refraction(material, text);
+        lobes::lobes(material, text);
         if material.emission != Vec3::ZERO {
             let nits = luminance(material.emission);
             let map = if material.emissive_texture.is_some() { " where its texture is white" } else { "" };
@@ -262,7 +265,14 @@ fn textures(scene: &Scene, text: &mut Text) {
     text.list("Images", scene.images.iter().enumerate(), |text, (i, image)| {
         let broken = if image.is_error_pattern { ", BROKEN: an error pattern is shown" } else { "" };
         let name = named("image", i, &image.name);
-        text.line(1, format!("{name}: {} x {} pixels{broken}", image.width, image.height));
+        let blocks = image.blocks.as_ref().map_or_else(String::new, |blocks| {
+            format!(", {:?} in {} levels", blocks.format, blocks.levels.len())
+        });
+        text.line(1, format!("{name}: {} x {} pixels{blocks}{broken}", image.width, image.height));
+    });
+    text.list("Variants", scene.variants.iter().enumerate(), |text, (i, variant)| {
+        let primitives = variant.materials.len();
+        text.line(1, format!("{}: other materials for {primitives} primitives", named("variant", i, &variant.name)));
     });
 }
 

@@ -42,8 +42,20 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
+    /// Other materials that the file has for its primitives (`scene.variant` of the look).
+    pub variants: Vec<Variant>,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
+}
+
+/// KHR_materials_variants: a name for a choice of materials.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// The author's name, possibly empty.
+    pub name: String,
+    /// Index into `Scene::meshes`, into the mesh's primitives, and the material that the primitive has then; all others keep
+    /// theirs.
+    pub materials: Vec<(usize, usize, usize)>,
 }
 
 /// One remark of the importer.
@@ -303,6 +315,10 @@ impl Default for DiffuseTransmission {
 }
 
 impl Material {
+    /// Those of [`Self::textures`] that hold colours, which are sRGB-encoded; all others are linear.
+    pub const COLOR_TEXTURES: [&'static str; 5] =
+        ["base colour", "emission", "specular colour", "sheen colour", "diffuse transmission colour"];
+
     /// Every texture it uses, with what for.
     #[must_use]
     pub const fn textures(&self) -> [(&'static str, Option<TextureRef>); 19] {
@@ -327,6 +343,22 @@ impl Material {
             ("diffuse transmission", self.diffuse_transmission.texture),
             ("diffuse transmission colour", self.diffuse_transmission.color_texture),
         ]
+    }
+
+    /// Which texture coordinates the tangents follow that a mesh of it needs; none where it needs no tangents.
+    ///
+    /// Those of its normal map where it has one, as KHR_materials_anisotropy asks; else of the coat's normals or the map
+    /// of directions. Without any of them the extension asks for tangents in the file: where there are none, those of the first
+    /// texture coordinates stand in.
+    #[must_use]
+    pub fn tangent_uv(&self) -> Option<u8> {
+        if self.unlit {
+            return None;
+        }
+        let coat = self.clearcoat.normal_texture.filter(|_| self.clearcoat.factor > 0.0);
+        let anisotropic = self.anisotropy.strength > 0.0;
+        let map = self.normal_texture.or(coat).or(self.anisotropy.texture.filter(|_| anisotropic));
+        map.map(|map| map.uv_set).or(anisotropic.then_some(0))
     }
 
     /// Whether some light passes through it.
@@ -501,6 +533,51 @@ pub struct Image {
     pub rgba8: Arc<[u8]>,
     /// The file was missing or broken, and these are the pixels of the error pattern.
     pub is_error_pattern: bool,
+    /// The same picture as the file holds it for a device, with the file's own mip levels down to 4x4 texels or less.
+    pub blocks: Option<Arc<Blocks>>,
+}
+
+/// A picture in blocks of 4x4 texels that devices sample as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The way a block is coded.
+    pub format: BlockFormat,
+    /// Levels of half the size each (rounded down), the picture itself first: rows of blocks, top row first.
+    pub levels: Vec<Vec<u8>>,
+}
+
+/// Block compression as Vulkan names it (Khronos Data Format Specification 1.3, chapters 18 to 20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockFormat {
+    /// Colour and one bit of opacity, 8 bytes.
+    Bc1,
+    /// Colour and four bits of opacity, 16 bytes.
+    Bc2,
+    /// Colour and interpolated opacity, 16 bytes.
+    Bc3,
+    /// Red, 8 bytes.
+    Bc4,
+    /// Red and green, 16 bytes.
+    Bc5,
+    /// Colour with or without opacity, 16 bytes.
+    Bc7,
+}
+
+impl BlockFormat {
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bc1 | Self::Bc4 => 8,
+            Self::Bc2 | Self::Bc3 | Self::Bc5 | Self::Bc7 => 16,
+        }
+    }
+
+    /// Whether it may hold sRGB values.
+    #[must_use]
+    pub const fn may_be_srgb(self) -> bool {
+        !matches!(self, Self::Bc4 | Self::Bc5)
+    }
 }
 
 /// A light source: KHR_lights_punctual's, or one with a shape that a look gives it.
@@ -656,6 +733,18 @@ pub struct Placed<'a> {
 }
 
 impl Scene {
+    /// Gives primitives the materials of a variant; false if there is none of that name.
+    pub fn choose_variant(&mut self, name: &str) -> bool {
+        let Some(variant) = self.variants.iter().find(|variant| variant.name == name) else { return false };
+        for &(mesh, primitive, material) in &variant.materials {
+            let primitive = self.meshes.get_mut(mesh).and_then(|mesh| mesh.primitives.get_mut(primitive));
+            if let Some(primitive) = primitive.filter(|_| material < self.materials.len()) {
+                primitive.material = Some(material);
+            }
+        }
+        true
+    }
+
     /// All nodes that the picture shows, parents before children, each with its world transform.
     ///
     /// Iterative, so that a deep hierarchy cannot exhaust the stack.

@@ -1,5 +1,7 @@
 //! A scene as a binary glTF 2.0 file.
 
+mod lobes;
+
 use std::io::Cursor;
 
 use glam::{DMat4, Vec3};
@@ -8,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::photometry::{Candela, lights::Emitter};
 use crate::scene::{
-    AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Volume, Wrap,
+    AlphaMode, Image, Light, Material, Primitive, Projection, Sampler, Scene, TextureRef, Wrap,
     build::{SceneError, check},
 };
 
@@ -432,42 +434,11 @@ impl Writer {
             self.extension("KHR_materials_unlit");
             extensions.insert("KHR_materials_unlit".into(), json!({}));
         }
-        self.refraction(material, &mut extensions);
+        self.lobes(material, &mut extensions);
         if !extensions.is_empty() {
             value.insert("extensions".into(), Value::Object(extensions));
         }
         Value::Object(value)
-    }
-
-    /// KHR_materials_ior, KHR_materials_transmission, KHR_materials_volume, each where it says something.
-    fn refraction(&mut self, material: &Material, extensions: &mut Map<String, Value>) {
-        if material.ior != 1.5 {
-            self.extension("KHR_materials_ior");
-            extensions.insert("KHR_materials_ior".into(), json!({ "ior": number(material.ior) }));
-        }
-        if material.transmission > 0.0 || material.transmission_texture.is_some() {
-            self.extension("KHR_materials_transmission");
-            let mut value = Map::new();
-            value.insert("transmissionFactor".into(), number(material.transmission));
-            if let Some(texture) = &material.transmission_texture {
-                value.insert("transmissionTexture".into(), Value::Object(self.texture(texture)));
-            }
-            extensions.insert("KHR_materials_transmission".into(), Value::Object(value));
-        }
-        let volume = &material.volume;
-        if *volume != Volume::default() {
-            self.extension("KHR_materials_volume");
-            let mut value = Map::new();
-            value.insert("thicknessFactor".into(), number(volume.thickness));
-            if let Some(texture) = &volume.thickness_texture {
-                value.insert("thicknessTexture".into(), Value::Object(self.texture(texture)));
-            }
-            if volume.attenuation_distance.is_finite() {
-                value.insert("attenuationDistance".into(), number(volume.attenuation_distance));
-            }
-            value.insert("attenuationColor".into(), numbers(&volume.attenuation_color.to_array()));
-            extensions.insert("KHR_materials_volume".into(), Value::Object(value));
-        }
     }
 }
 
@@ -478,7 +449,7 @@ mod tests {
     use crate::{
         photometry::{Lumen, Lux},
         scene::{
-            Mesh,
+            Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Mesh, Sheen, Specular, Volume,
             build::{SceneBuilder, black_body, dielectric, facing},
             procedural::{shapes, textures},
         },
@@ -657,6 +628,77 @@ mod tests {
         assert!(document["materials"][2]["extensions"].is_null());
         let used = ["KHR_materials_ior", "KHR_materials_transmission", "KHR_materials_volume", "KHR_texture_transform"];
         assert_eq!(document["extensionsUsed"], json!(used));
+    }
+
+    #[test]
+    fn lobes_come_back_as_they_were() {
+        let mut builder = SceneBuilder::new("lobes");
+        let picture = textures::picture(3, 2, |u, _| [u, 0.5, 0.25, 1.0]);
+        let plain = SceneBuilder::texture_ref(builder.add_texture("ramp", picture, Sampler::default()));
+        // Each texture is told from the others by its offset.
+        let mut next = 0.0;
+        let mut texture = || {
+            next += 0.125;
+            Some(TextureRef { transform: [[1.0, 0.0, next], [0.0, 1.0, 0.0]], ..plain })
+        };
+        let rich = Material {
+            dispersion: 0.5,
+            specular: Specular {
+                factor: 0.5,
+                texture: texture(),
+                color: Vec3::new(0.25, 2.0, 0.0),
+                color_texture: texture(),
+            },
+            clearcoat: Clearcoat {
+                factor: 0.75,
+                texture: texture(),
+                roughness: 0.25,
+                roughness_texture: texture(),
+                normal_texture: texture(),
+                normal_scale: 0.5,
+            },
+            sheen: Sheen {
+                color: Vec3::new(0.25, 0.5, 1.0),
+                color_texture: texture(),
+                roughness: 0.375,
+                roughness_texture: texture(),
+            },
+            anisotropy: Anisotropy { strength: 0.625, rotation: 1.5, texture: texture() },
+            iridescence: Iridescence {
+                factor: 0.875,
+                texture: texture(),
+                ior: 1.75,
+                thickness_minimum: 200.0,
+                thickness_maximum: 300.0,
+                thickness_texture: texture(),
+            },
+            diffuse_transmission: DiffuseTransmission {
+                factor: 0.5,
+                texture: texture(),
+                color: Vec3::new(1.0, 0.5, 0.25),
+                color_texture: texture(),
+            },
+            ..dielectric("rich", Vec3::ONE, 0.5)
+        };
+        let rich = builder.add_material(rich);
+        let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.25, 8, 4), rich);
+        builder.instance("ball", mesh, DMat4::IDENTITY);
+        let scene = builder.build().unwrap();
+        let glb = write_glb(&scene).unwrap();
+        let back = crate::scene::gltf::load_bytes("a.glb", &glb, &crate::scene::gltf::NoFiles).unwrap();
+        let (before, after) = (&scene.materials[0], &back.materials[0]);
+        assert_eq!(before.dispersion, after.dispersion);
+        assert_eq!(before.specular, after.specular);
+        assert_eq!(before.clearcoat, after.clearcoat);
+        assert_eq!(before.sheen, after.sheen);
+        assert_eq!(before.anisotropy, after.anisotropy);
+        assert_eq!(before.iridescence, after.iridescence);
+        assert_eq!(before.diffuse_transmission, after.diffuse_transmission);
+        assert_eq!(before.textures(), after.textures());
+        // The coat's normals and the direction of the highlights ask for tangents.
+        assert!(back.meshes.iter().all(|mesh| mesh.primitives.iter().all(|part| !part.tangents.is_empty())));
+        let repaired = back.notes.iter().filter(|note| note.kind == crate::scene::NoteKind::Repaired);
+        assert_eq!(repaired.count(), 1, "tangents that the file lacks: {:?}", back.notes);
     }
 
     #[test]

@@ -13,12 +13,12 @@ use crate::{
     photometry::color,
     reference::{
         Film, Parts, Pinhole, World,
-        aov::{First, first_hits},
+        aov::{First, OpenRays, first_hits},
     },
 };
 
 /// A further output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
     /// What is seen at pixels' centres, and how a PNG shows it.
     First(First, Channel),
@@ -30,8 +30,11 @@ pub enum Wanted {
     Samples,
 }
 
+/// Rays a pixel for what is open; the look has their radius.
+const OPEN_RAYS: OpenRays = OpenRays { radius: 0.0, count: 256 };
+
 /// Those that are no part of the light.
-const OTHERS: [(&str, Wanted); 10] = [
+const OTHERS: [(&str, Wanted); 12] = [
     ("base_color", Wanted::First(First::BaseColor, Channel::BaseColor)),
     ("metallic", Wanted::First(First::Metallic, Channel::Metallic)),
     ("roughness", Wanted::First(First::Roughness, Channel::Roughness)),
@@ -39,6 +42,8 @@ const OTHERS: [(&str, Wanted); 10] = [
     ("depth", Wanted::First(First::Depth, Channel::Depth)),
     ("occlusion", Wanted::First(First::Occlusion, Channel::Occlusion)),
     ("position", Wanted::First(First::Position, Channel::Position)),
+    ("ambient_occlusion", Wanted::First(First::AmbientOcclusion(OPEN_RAYS), Channel::AmbientOcclusion)),
+    ("bent_normal", Wanted::First(First::BentNormal(OPEN_RAYS), Channel::BentNormal)),
     ("variance", Wanted::Variance),
     ("samples", Wanted::Samples),
     ("bvh_cost", Wanted::First(First::BvhCost, Channel::Depth)),
@@ -82,7 +87,7 @@ const RGB: &[&str] = &["R", "G", "B"];
 const fn channels(wanted: Wanted) -> &'static [&'static str] {
     match wanted {
         Wanted::First(First::BaseColor, _) | Wanted::Part(_) => RGB,
-        Wanted::First(First::Normal | First::Position, _) => &["X", "Y", "Z"],
+        Wanted::First(First::Normal | First::Position | First::BentNormal(_), _) => &["X", "Y", "Z"],
         Wanted::First(First::Depth, _) => &["Z"],
         _ => &["V"],
     }
@@ -99,10 +104,14 @@ pub fn write(
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let eye = opened.camera.0.w_axis.truncate();
+    let seen = |first| first_hits(world, camera, eye, (width, height), first);
+    let with_radius = |rays| OpenRays { radius: opened.ao().radius, ..rays };
     let of = |wanted: Wanted| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(first, _) => first_hits(world, camera, eye, (width, height), first),
+            Wanted::First(First::AmbientOcclusion(rays), _) => seen(First::AmbientOcclusion(with_radius(rays))),
+            Wanted::First(First::BentNormal(rays), _) => seen(First::BentNormal(with_radius(rays))),
+            Wanted::First(first, _) => seen(first),
             Wanted::Part(index) => {
                 let mean = picture.film.mean(|parts| parts.to_array()[index]);
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()

@@ -107,6 +107,8 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// There is light from all around.
+    pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
@@ -258,6 +260,7 @@ impl GpuScene {
             losses,
             profiles,
             environment,
+            has_environment: scene.environment.is_some(),
             has_background,
             trees,
             ltc,

@@ -53,6 +53,21 @@ impl Component {
         })
     }
 
+    /// Appends the nearest number that fits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub(super) fn write(self, x: f32, out: &mut Vec<u8>) {
+        // Such conversions stop at the ends of the range, and what is no number becomes 0.
+        let rounded = x.round();
+        match self {
+            Self::I8 => out.extend((rounded as i8).to_le_bytes()),
+            Self::U8 => out.push(rounded as u8),
+            Self::I16 => out.extend((rounded as i16).to_le_bytes()),
+            Self::U16 => out.extend((rounded as u16).to_le_bytes()),
+            Self::U32 => out.extend((rounded as u32).to_le_bytes()),
+            Self::F32 => out.extend(x.to_le_bytes()),
+        }
+    }
+
     /// What a normalized integer stands for (section 3.11): signed ones reach -1 twice.
     fn normalize(self, x: f64) -> f64 {
         match self {

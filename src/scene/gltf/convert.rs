@@ -10,26 +10,26 @@ use super::{
     accessor::Store,
     files::Files,
     geometry::{self, TooLarge},
-    images,
+    ies, images, instancing,
     json::{extension, index, indices, items, number, numbers, text},
+    lobes,
     report::{At, Report, one_line},
     validate::Forest,
+    variants,
 };
 use crate::{
     photometry::{
         Candela, Lux,
         lights::{Cone, Emitter, LightStrength, PhysicalLight, STRENGTH_LIMIT, SpotFlux},
     },
-    scene::{
-        AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Volume, Wrap,
-    },
+    scene::{AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap},
 };
 
 /// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
 const SHARP_EDGE: f64 = 1e-3;
 
 #[allow(clippy::cast_possible_truncation)]
-const fn narrow(x: f64) -> f32 {
+pub(super) const fn narrow(x: f64) -> f32 {
     let x = x as f32;
     if x.is_finite() {
         x
@@ -56,11 +56,13 @@ pub(super) fn scene(
     let (cameras, camera_map) = cameras(root, report);
     let textures = textures(root);
     let materials: Vec<Material> = materials(root, textures.len(), report);
-    let mut scene = Scene { lights, cameras, materials, textures, ..Scene::default() };
+    let mut scene = Scene { lights, cameras, materials, textures, variants: variants::names(root), ..Scene::default() };
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
+    ies::add(root, store, files, &mut scene, report);
+    instancing::expand(root, store, &mut scene, report)?;
     meshes(root, store, &mut scene, report)?;
-    let needed = needed_images(root, &scene);
-    scene.images = images::load(root, store, files, &needed, report);
+    let uses = image_uses(root, &scene);
+    scene.images = images::load(root, store, files, &uses, report);
     Ok(scene)
 }
 
@@ -202,7 +204,7 @@ fn texture_ref(root: &Value, owner: &Value, key: &str, at: &At<'_>, report: &mut
     let texture = index(info, "index")?;
     let at = at.key(key);
     if items(root, "textures").get(texture).and_then(images::source).is_none() {
-        report.unsupported(at, format!("texture {texture} has no PNG or JPEG image; the factor alone is used"));
+        report.unsupported(at, format!("texture {texture} has no image that can be read; the factor alone is used"));
         return None;
     }
     let transform = extension(info, "KHR_texture_transform");
@@ -257,55 +259,17 @@ fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material
             alpha: AlphaMode::Opaque,
             double_sided: value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false),
             unlit: extension(value, "KHR_materials_unlit").is_some(),
-            ..refraction(value, &at, &mut get)
+            ..lobes::material(value, &at, &mut get)
         };
         material.alpha = match text(value, "alphaMode") {
             "MASK" => AlphaMode::Mask { cutoff: number(value, "alphaCutoff").map_or(0.5, narrow) },
             "BLEND" => AlphaMode::Blend,
             _ => AlphaMode::Opaque,
         };
-        let at = at.key("extensions");
-        if material.transmits() {
-            let place = at.key("KHR_materials_transmission");
-            report.unsupported(place, "the raster renderer lets no light through, only the path tracer does");
-        }
-        if material.ior != 1.5 {
-            let place = at.key("KHR_materials_ior");
-            report.unsupported(place, "the raster renderer assumes 1.5, the path tracer has this one");
-        }
+        lobes::note(&material, &at, report);
         out.push(material);
     }
     out
-}
-
-/// What KHR_materials_ior, KHR_materials_transmission and KHR_materials_volume say; all else as by default.
-fn refraction(
-    value: &Value,
-    at: &At<'_>,
-    get: &mut dyn FnMut(&Value, &str, &At<'_>) -> Option<TextureRef>,
-) -> Material {
-    let none = Value::Null;
-    let at = at.key("extensions");
-    let ior = extension(value, "KHR_materials_ior").and_then(|ior| number(ior, "ior")).map_or(1.5, narrow);
-    let transmission = extension(value, "KHR_materials_transmission").unwrap_or(&none);
-    let volume = extension(value, "KHR_materials_volume").unwrap_or(&none);
-    let volume_at = at.key("KHR_materials_volume");
-    Material {
-        // What lies between 0 and 1 is noted by `validate`.
-        ior: if ior > 0.0 && ior < 1.0 { 1.5 } else { ior },
-        transmission: number(transmission, "transmissionFactor").map_or(0.0, narrow),
-        transmission_texture: get(transmission, "transmissionTexture", &at.key("KHR_materials_transmission")),
-        volume: Volume {
-            thickness: number(volume, "thicknessFactor").map_or(0.0, narrow),
-            thickness_texture: get(volume, "thicknessTexture", &volume_at),
-            // The schema asks for more than 0, which a tiny number loses in single precision.
-            attenuation_distance: number(volume, "attenuationDistance")
-                .map_or(f32::INFINITY, |distance| narrow(distance).max(f32::MIN_POSITIVE)),
-            attenuation_color: numbers::<3>(volume, "attenuationColor")
-                .map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow))),
-        },
-        ..Material::default()
-    }
 }
 
 /// A node's matrix (section 3.5.2): given, or translation * rotation * scale.
@@ -486,7 +450,10 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
-        let (Some(value), Some(node)) = (values.get(mesh), nodes.get(index_of_node)) else { continue };
+        let Some(value) = values.get(mesh) else { continue };
+        // An instance is a child that the document does not have; what concerns the mesh stands with its parent.
+        let owner = scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
+        let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
         skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
@@ -499,24 +466,38 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         } else {
             let first = !sizes.contains_key(&mesh);
             let mut out = Mesh { name: one_line(text(value, "name")), primitives: Vec::new() };
+            let mut chosen = Vec::new();
             let at = place.index(mesh);
             let at = at.key("primitives");
             for (p, primitive) in primitives.iter().enumerate() {
                 store.spend(256).map_err(geometry::too_large)?;
-                let normal_uv = index(primitive, "material")
-                    .and_then(|material| scene.materials.get(material))
-                    .filter(|material| !material.unlit)
-                    .and_then(|material| material.normal_texture)
-                    .map(|texture| texture.uv_set);
-                let source =
-                    geometry::Source { store, value: primitive, weights: &weights, normal_uv, at: at.index(p) };
+                let choices = variants::of(primitive, store, scene.variants.len()).map_err(geometry::too_large)?;
+                let own = index(primitive, "material").into_iter();
+                // Tangents serve whichever of the materials asks for them first.
+                let tangent_uv = own
+                    .chain(choices.iter().map(|&(_, material)| material))
+                    .filter_map(|material| scene.materials.get(material))
+                    .find_map(Material::tangent_uv);
+                let source = geometry::Source {
+                    store,
+                    value: primitive,
+                    weights: &weights,
+                    tangent_uv,
+                    at: at.index(p),
+                };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {
+                    chosen.extend(choices.into_iter().map(|choice| (out.primitives.len(), choice)));
                     out.primitives.push(primitive);
                 }
             }
             let target = if first { mesh } else { scene.meshes.len() };
+            for (primitive, (variant, material)) in chosen {
+                if let Some(variant) = scene.variants.get_mut(variant) {
+                    variant.materials.push((target, primitive, material));
+                }
+            }
             let triangles = out.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
             sizes.insert(target, (out.primitives.len(), triangles));
             match scene.meshes.get_mut(target) {
@@ -556,22 +537,25 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
     Ok(())
 }
 
-/// Which images the materials of shown primitives use.
-fn needed_images(root: &Value, scene: &Scene) -> Vec<bool> {
-    let mut needed = vec![false; items(root, "images").len()];
+/// What the materials of shown primitives use each image for.
+fn image_uses(root: &Value, scene: &Scene) -> Vec<images::Use> {
+    let mut uses = vec![images::Use::default(); items(root, "images").len()];
     let mut used = vec![false; scene.materials.len()];
-    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-        if let Some(used) = primitive.material.and_then(|material| used.get_mut(material)) {
+    let own = scene.meshes.iter().flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
+    let others = scene.variants.iter().flat_map(|variant| &variant.materials).map(|&(_, _, material)| material);
+    for material in own.chain(others) {
+        if let Some(used) = used.get_mut(material) {
             *used = true;
         }
     }
     for (material, _) in scene.materials.iter().zip(used).filter(|(_, used)| *used) {
-        for texture in material.textures().into_iter().filter_map(|(_, texture)| texture) {
-            let image = scene.textures.get(texture.texture).map(|texture| texture.image);
-            if let Some(needed) = image.and_then(|image| needed.get_mut(image)) {
-                *needed = true;
-            }
+        for (what, texture) in material.textures() {
+            let Some(texture) = texture.and_then(|texture| scene.textures.get(texture.texture)) else { continue };
+            let Some(slot) = uses.get_mut(texture.image) else { continue };
+            let color = Material::COLOR_TEXTURES.contains(&what);
+            slot.color |= color;
+            slot.data |= !color;
         }
     }
-    needed
+    uses
 }

@@ -25,8 +25,8 @@ pub(super) struct Source<'a> {
     pub(super) value: &'a Value,
     /// Weights of the morph targets.
     pub(super) weights: &'a [f64],
-    /// Which texture coordinates the normal map uses, if there is one.
-    pub(super) normal_uv: Option<u8>,
+    /// Which texture coordinates the tangents follow, if the material needs any.
+    pub(super) tangent_uv: Option<u8>,
     pub(super) at: At<'a>,
 }
 
@@ -161,7 +161,7 @@ impl Source<'_> {
         };
         let draco = extension(self.value, "KHR_draco_mesh_compression").is_some();
         if draco && self.store.accessor(number).is_ok_and(|a| a.view.is_none() && a.sparse.is_none()) {
-            report.unsupported(at, "compressed by KHR_draco_mesh_compression with no other data; not shown");
+            report.unsupported(at, "compressed by KHR_draco_mesh_compression and not decoded; not shown");
             return Ok(None);
         }
         let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
@@ -210,7 +210,7 @@ impl Source<'_> {
         }
         if !vertices.tangents.is_empty() {
             repair_tangents(&mut vertices, &at, report);
-        } else if let Some(set) = self.normal_uv
+        } else if let Some(set) = self.tangent_uv
             && !faces.is_empty()
         {
             let missing = if set == 0 { vertices.uv0.is_empty() } else { vertices.uv1.is_empty() };
@@ -524,7 +524,7 @@ fn tangents(vertices: &mut Vertices, faces: &[[u32; 3]], set: u8, at: &At<'_>, r
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| generate_tangents(&mut mikk).is_ok()));
     let made = mikk.out;
     if !matches!(ran, Ok(true)) {
-        report.info(at, "no tangents could be made for the normal map; arbitrary ones are used");
+        report.info(at, "no tangents could be made; arbitrary ones are used");
     }
     // The new vertices made of one old vertex form a chain, nearly always of one or two.
     let mut heads = vec![u32::MAX; vertices.positions.len()];

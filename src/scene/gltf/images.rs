@@ -1,5 +1,5 @@
-//! Images (glTF 2.0 section 3.8.3): PNG and JPEG from buffer views, data URIs and files. What is missing or broken
-//! becomes a pattern that nobody can overlook.
+//! Images (glTF 2.0 section 3.8.3): PNG, JPEG, WebP and KTX2 from buffer views, data URIs and files. What is missing or
+//! broken becomes a pattern that nobody can overlook.
 
 use std::{
     borrow::Cow,
@@ -17,6 +17,7 @@ use super::{
     accessor::{ReadError, Store},
     files::Files,
     json::{extension, index, items, text},
+    ktx2::{self, Decoded},
     report::{At, Report, one_line},
     uri::{self, Target},
 };
@@ -26,12 +27,12 @@ use crate::scene::Image;
 fn error_pattern(name: String) -> Image {
     let pixels: Vec<u8> =
         (0..64u32).flat_map(|i| if (i % 8 + i / 8) % 2 == 0 { [255, 0, 255, 255] } else { [0, 0, 0, 255] }).collect();
-    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true }
+    Image { name, width: 8, height: 8, rgba8: Arc::from(pixels), is_error_pattern: true, blocks: None }
 }
 
 /// A stand-in for an image that nothing shown uses.
 fn placeholder(name: String) -> Image {
-    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false }
+    Image { name, width: 1, height: 1, rgba8: Arc::from([255u8; 4]), is_error_pattern: false, blocks: None }
 }
 
 /// A format by the first bytes.
@@ -42,8 +43,25 @@ fn recognise(bytes: &[u8]) -> Option<&'static str> {
         Some("image/jpeg")
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         Some("image/webp")
+    } else if bytes.starts_with(&ktx2::MAGIC) {
+        Some("image/ktx2")
     } else {
         None
+    }
+}
+
+/// What an image is used for by what is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Use {
+    /// As colours, which are sRGB-encoded.
+    pub(super) color: bool,
+    /// As numbers.
+    pub(super) data: bool,
+}
+
+impl Use {
+    const fn any(self) -> bool {
+        self.color || self.data
     }
 }
 
@@ -68,6 +86,11 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
             }
             at = next;
         }
+    }
+    if kind == "image/webp" {
+        // RIFF: the length of all that follows it, in bytes 4 to 7.
+        let stated = bytes.get(4..8).and_then(|four| four.try_into().ok()).map_or(0, u32::from_le_bytes);
+        return if stated as usize > bytes.len().saturating_sub(8) { Err(cut()) } else { Ok(()) };
     }
     if kind == "image/jpeg" {
         let mut at = 2usize;
@@ -97,16 +120,21 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
 }
 
 /// Decodes to eight bits a channel; wider channels lose their low bits.
-fn decode(bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), String> {
-    let run = || -> Result<(u32, u32, Vec<u8>), image::ImageError> {
-        let image = image::DynamicImage::from_decoder(reader(bytes)?)?.into_rgba8();
-        Ok((image.width(), image.height(), image.into_raw()))
+fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
+    let run = || -> Result<Decoded, String> {
+        if recognise(bytes) == Some("image/ktx2") {
+            return ktx2::decode(bytes, color);
+        }
+        let image = reader(bytes).and_then(image::DynamicImage::from_decoder).map_err(|error| error.to_string())?;
+        let image = image.into_rgba8();
+        let (width, height) = (image.width(), image.height());
+        Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes: Vec::new() })
     };
     // Decoders of such formats have panicked on broken files before.
     match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(decoded)) if decoded.0 > 0 && decoded.1 > 0 => Ok(decoded),
+        Ok(Ok(decoded)) if decoded.width > 0 && decoded.height > 0 => Ok(decoded),
         Ok(Ok(_)) => Err("it has no pixels".into()),
-        Ok(Err(error)) => Err(error.to_string()),
+        Ok(Err(error)) => Err(error),
         Err(_) => Err("the decoder failed".into()),
     }
 }
@@ -115,6 +143,7 @@ fn format(bytes: &[u8]) -> Option<ImageFormat> {
     match recognise(bytes) {
         Some("image/png") => Some(ImageFormat::Png),
         Some("image/jpeg") => Some(ImageFormat::Jpeg),
+        Some("image/webp") => Some(ImageFormat::WebP),
         _ => None,
     }
 }
@@ -134,6 +163,9 @@ fn reader(bytes: &[u8]) -> Result<impl ImageDecoder + '_, image::ImageError> {
 
 /// Bytes that the pixels will take.
 fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
+    if recognise(bytes) == Some("image/ktx2") {
+        return ktx2::decoded_bytes(bytes);
+    }
     let decoder = catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
     match decoder {
         Ok(Ok((width, height))) => Ok(u64::from(width) * u64::from(height) * 4),
@@ -142,15 +174,15 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// An image's name, its bytes if there are any to decode, and whether it is needed.
-type Job<'a> = (String, Option<Cow<'a, [u8]>>, bool);
+/// An image's name, its bytes if there are any to decode, and what it is needed for.
+type Job<'a> = (String, Option<Cow<'a, [u8]>>, Use);
 
-/// Reads all images; decodes those that are `needed`.
+/// Reads all images; decodes those that are used.
 pub(super) fn load(
     root: &Value,
     store: &Store<'_>,
     files: &Files<'_>,
-    needed: &[bool],
+    uses: &[Use],
     report: &mut Report,
 ) -> Vec<Image> {
     let at = At::ROOT;
@@ -158,10 +190,12 @@ pub(super) fn load(
     let mut pixels = 0u64;
     let mut jobs: Vec<Job<'_>> = Vec::new();
     let mut looked_at = 0u64;
-    let webp = items(root, "extensionsUsed").iter().any(|name| name == "EXT_texture_webp");
+    let listed = |wanted: &str| items(root, "extensionsUsed").iter().any(|name| name == wanted);
+    let known = Extensions { webp: listed("EXT_texture_webp"), ktx2: listed("KHR_texture_basisu") };
     for (i, image) in items(root, "images").iter().enumerate() {
         let at = place.index(i);
-        let needed = needed.get(i).copied().unwrap_or(false);
+        let used = uses.get(i).copied().unwrap_or_default();
+        let needed = used.any();
         let name = name(image, i);
         let mut bytes = fetch(image, store, files, &at, report);
         // Any number of images may name the same bytes, so that looking at them all could take for ever.
@@ -170,7 +204,7 @@ pub(super) fn load(
             bytes = Err(format!("all images together exceed {MAX_FILE_BYTES} bytes"));
         }
         if let Ok(found) = &bytes {
-            match check(image, found, webp, needed, &at, report) {
+            match check(image, found, known, needed, &at, report) {
                 Ok(()) => {
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
@@ -191,30 +225,52 @@ pub(super) fn load(
             }
         };
         // The bytes of what is not decoded are not kept.
-        jobs.push((name, bytes.filter(|_| needed), needed));
+        jobs.push((name, bytes.filter(|_| needed), used));
     }
-    let decoded: Vec<(Image, Option<String>)> = jobs
+    type Outcome = (Image, Option<String>, Vec<String>);
+    let decoded: Vec<Outcome> = jobs
         .into_par_iter()
-        .map(|(name, bytes, needed)| match bytes {
-            Some(bytes) => match decode(&bytes) {
-                Ok((width, height, rgba)) => {
-                    let rgba8 = Arc::from(rgba);
-                    (Image { name, width, height, rgba8, is_error_pattern: false }, None)
+        .map(|(name, bytes, used)| match bytes {
+            Some(bytes) => match decode(&bytes, used.color) {
+                Ok(Decoded { width, height, rgba8, blocks, srgb, mut notes }) => {
+                    notes.extend(transfer_note(srgb, used));
+                    let blocks = blocks.map(Arc::new);
+                    let rgba8 = Arc::from(rgba8);
+                    (Image { name, width, height, rgba8, is_error_pattern: false, blocks }, None, notes)
                 }
-                Err(problem) => (error_pattern(name), Some(problem)),
+                Err(problem) => (error_pattern(name), Some(problem), Vec::new()),
             },
-            None if needed => (error_pattern(name), None),
-            None => (placeholder(name), None),
+            None if used.any() => (error_pattern(name), None, Vec::new()),
+            None => (placeholder(name), None, Vec::new()),
         })
         .collect();
     let mut images = Vec::with_capacity(decoded.len());
-    for (i, (image, problem)) in decoded.into_iter().enumerate() {
+    for (i, (image, problem, notes)) in decoded.into_iter().enumerate() {
         if let Some(problem) = problem {
             report.repair(place.index(i), format!("image '{}': {problem}; an error pattern is shown", image.name));
+        }
+        for note in notes {
+            report.unsupported(place.index(i), format!("image '{}': {note}", image.name));
         }
         images.push(image);
     }
     images
+}
+
+/// KHR_texture_basisu: colours are sRGB-encoded and all else is linear; the material decides what a texel is.
+fn transfer_note(srgb: Option<bool>, used: Use) -> Option<String> {
+    match srgb {
+        Some(false) if used.color => Some("says that it is linear but holds colours; read as sRGB".into()),
+        Some(true) if used.data => Some("says that it is sRGB but holds no colours; read as linear".into()),
+        _ => None,
+    }
+}
+
+/// Which extensions on images the document lists.
+#[derive(Clone, Copy)]
+struct Extensions {
+    webp: bool,
+    ktx2: bool,
 }
 
 fn name(image: &Value, number: usize) -> String {
@@ -254,7 +310,7 @@ fn fetch<'a>(
         Target::Data { mime, payload, base64 } => {
             let bytes = uri::decode(payload, base64)?;
             let mime = mime.to_ascii_lowercase();
-            if !matches!(mime.as_str(), "image/png" | "image/jpeg" | "image/webp") {
+            if !matches!(mime.as_str(), "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
                 report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(&mime)));
             } else if recognise(&bytes).is_some_and(|found| found != mime) {
                 report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
@@ -269,7 +325,7 @@ fn fetch<'a>(
 fn check(
     image: &Value,
     bytes: &[u8],
-    webp: bool,
+    known: Extensions,
     needed: bool,
     at: &At<'_>,
     report: &mut Report,
@@ -280,21 +336,26 @@ fn check(
         report.repair(at.key("mimeType"), format!("'{stated}' is stated but the data are another format"));
     }
     match found {
-        Some("image/webp") => {
-            if !webp {
-                report.repair(at, "a WebP image without EXT_texture_webp");
-            }
-            if needed { Err("WebP is not supported; convert it to PNG".into()) } else { Ok(()) }
+        Some("image/webp") if !known.webp => {
+            report.repair(at, "a WebP image without EXT_texture_webp; read all the same");
+            structure(bytes, "image/webp")
+        }
+        Some("image/ktx2") if !known.ktx2 => {
+            report.repair(at, "a KTX2 image without KHR_texture_basisu; read all the same");
+            Ok(())
         }
         Some(kind) => structure(bytes, kind),
-        None if needed => Err("neither PNG nor JPEG; convert it".into()),
+        None if needed => Err("neither PNG, JPEG, WebP nor KTX2; convert it".into()),
         None => Ok(()),
     }
 }
 
-/// The image that a texture shows, if any: that of the core, else that of an extension.
+/// The image that a texture shows, if any: that of an extension, which is smaller or better, else that of the core.
 pub(super) fn source(texture: &Value) -> Option<usize> {
-    index(texture, "source").or_else(|| extension(texture, "EXT_texture_webp").and_then(|webp| index(webp, "source")))
+    ["KHR_texture_basisu", "EXT_texture_webp"]
+        .into_iter()
+        .find_map(|name| extension(texture, name).and_then(|found| index(found, "source")))
+        .or_else(|| index(texture, "source"))
 }
 
 #[cfg(test)]
@@ -311,9 +372,9 @@ mod tests {
 
     #[test]
     fn pixels_come_back_top_row_first() {
-        let (width, height, rgba) = decode(&png(2, 2)).unwrap();
-        assert_eq!((width, height), (2, 2));
-        assert_eq!(rgba, [0, 0, 7, 255, 1, 0, 7, 255, 0, 1, 7, 255, 1, 1, 7, 255]);
+        let image = decode(&png(2, 2), true).unwrap();
+        assert_eq!((image.width, image.height), (2, 2));
+        assert_eq!(image.rgba8, [0, 0, 7, 255, 1, 0, 7, 255, 0, 1, 7, 255, 1, 1, 7, 255]);
     }
 
     #[test]
@@ -322,7 +383,7 @@ mod tests {
         let image: image::ImageBuffer<image::Rgb<u16>, _> =
             image::ImageBuffer::from_pixel(1, 1, image::Rgb([65535u16, 0x8080, 0]));
         image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
-        assert_eq!(decode(&out).unwrap().2, [255, 128, 0, 255]);
+        assert_eq!(decode(&out, true).unwrap().rgba8, [255, 128, 0, 255]);
     }
 
     #[test]
@@ -339,7 +400,7 @@ mod tests {
         let mut bytes = png(1, 1);
         // The width in IHDR; the checksum is then wrong too, which is refused as well.
         bytes[16..20].copy_from_slice(&100_000u32.to_be_bytes());
-        assert!(decode(&bytes).is_err());
+        assert!(decode(&bytes, true).is_err());
     }
 
     #[test]

@@ -6,16 +6,25 @@
 //! place; what cannot is refused in one line that says where and what to do.
 
 mod accessor;
+mod basis;
+mod blocks;
 mod convert;
+mod draco;
 mod files;
 mod geometry;
 mod glb;
+mod ies;
 mod images;
+mod instancing;
 mod json;
+mod ktx2;
+mod lobes;
+mod meshopt;
 mod report;
 mod schema;
 mod uri;
 mod validate;
+mod variants;
 
 use std::path::{Path, PathBuf};
 
@@ -56,14 +65,29 @@ pub const MAX_IMAGE_ALLOCATION: u64 = 1 << 30;
 pub const MAX_PIXEL_BYTES: u64 = 4 << 30;
 
 /// What is rendered of the extensions.
-const SUPPORTED: [&str; 8] = [
+const SUPPORTED: &[&str] = &[
+    "EXT_lights_ies",
+    "EXT_mesh_gpu_instancing",
+    "EXT_meshopt_compression",
+    "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
+    "KHR_texture_basisu",
     "KHR_texture_transform",
 ];
 
@@ -200,7 +224,9 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     violations(&file, &report)?;
     let files = Files::new(resolver);
     let buffers = buffers(&root, bin, bytes.starts_with(b"glTF"), &files, &mut report);
-    let store = Store::new(&root, buffers);
+    let mut store = Store::new(&root, buffers);
+    meshopt::decompress(&root, &mut store, &mut report);
+    draco::decompress(&root, &mut store, &mut report);
     let forest = validate::check(&root, &store, &mut report);
     violations(&file, &report)?;
     store.start_conversion();
@@ -269,19 +295,8 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
     for name in names("extensionsUsed") {
         let what = match name {
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
-            "KHR_materials_diffuse_transmission" => "no light passes through such materials",
-            "KHR_materials_clearcoat" => "coats are not shown",
-            "KHR_materials_sheen" => "sheen is not shown",
-            "KHR_materials_anisotropy" => "highlights are shown isotropic",
-            "KHR_materials_specular" => "the specular reflection of the index of refraction is used",
-            "KHR_materials_iridescence" | "KHR_materials_dispersion" => "the effect is not shown",
-            "KHR_materials_variants" => "the default materials are shown",
             "KHR_node_visibility" => "hidden nodes are shown",
-            "EXT_texture_webp" | "KHR_texture_basisu" | "MSFT_texture_dds" => {
-                "the PNG or JPEG image is used if there is one"
-            }
-            "KHR_draco_mesh_compression" | "EXT_meshopt_compression" => "the uncompressed data are used",
-            "EXT_mesh_gpu_instancing" => "each such mesh is shown once",
+            "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
             "KHR_animation_pointer" => "animations are not played",
             _ => "ignored",
         };

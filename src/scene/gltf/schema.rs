@@ -193,7 +193,7 @@ const IMAGE: Object = Object {
     fields: &[
         opt("name", Text),
         opt("uri", Text),
-        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp"])),
+        opt("mimeType", TextOf(&["image/jpeg", "image/png", "image/webp", "image/ktx2"])),
         opt("bufferView", Ref("bufferViews")),
     ],
 };
@@ -353,7 +353,7 @@ const TEXTURE_TRANSFORM: Object = Object {
         opt("texCoord", SIZE),
     ],
 };
-const WEBP: Object = Object { name: "webp", fields: &[opt("source", Ref("images"))] };
+const TEXTURE_SOURCE: Object = Object { name: "texture source", fields: &[opt("source", Ref("images"))] };
 const ANIMATION_POINTER: Object = Object { name: "animation pointer", fields: &[exp("pointer", Pointer)] };
 const ANISOTROPY: Object = Object {
     name: "anisotropy",
@@ -371,6 +371,15 @@ const CLEARCOAT: Object = Object {
         opt("clearcoatRoughnessFactor", UNIT),
         opt("clearcoatRoughnessTexture", Obj(&TEXTURE_INFO)),
         opt("clearcoatNormalTexture", Obj(&NORMAL_INFO)),
+    ],
+};
+const DIFFUSE_TRANSMISSION: Object = Object {
+    name: "diffuse transmission",
+    fields: &[
+        opt("diffuseTransmissionFactor", UNIT),
+        opt("diffuseTransmissionTexture", Obj(&TEXTURE_INFO)),
+        opt("diffuseTransmissionColorFactor", nums(&FACTOR, 3)),
+        opt("diffuseTransmissionColorTexture", Obj(&TEXTURE_INFO)),
     ],
 };
 const DISPERSION: Object = Object { name: "dispersion", fields: &[opt("dispersion", NOT_NEGATIVE)] };
@@ -439,16 +448,57 @@ const MAPPING: Object = Object {
 };
 static MAPPING_ITEM: Kind = Obj(&MAPPING);
 const MAPPINGS: Object = Object { name: "mappings", fields: &[exp("mappings", list(&MAPPING_ITEM))] };
+const MESHOPT_BUFFER: Object = Object { name: "meshopt buffer", fields: &[opt("fallback", Bool)] };
+const MESHOPT_VIEW: Object = Object {
+    name: "meshopt view",
+    fields: &[
+        exp("buffer", Ref("buffers")),
+        opt("byteOffset", SIZE),
+        exp("byteLength", COUNT),
+        exp("byteStride", Int { min: 1, max: 256 }),
+        exp("count", COUNT),
+        exp("mode", TextOf(&["ATTRIBUTES", "TRIANGLES", "INDICES"])),
+        opt("filter", TextOf(&["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"])),
+    ],
+};
+const DRACO_ATTRIBUTES: Object = Object { name: "draco attributes", fields: &[] };
+const DRACO: Object = Object {
+    name: "draco",
+    fields: &[exp("bufferView", Ref("bufferViews")), exp("attributes", Obj(&DRACO_ATTRIBUTES))],
+};
+const INSTANCING: Object = Object { name: "instancing", fields: &[exp("attributes", Attributes)] };
+const IES_PROFILE: Object = Object {
+    name: "IES profile",
+    fields: &[
+        opt("name", Text),
+        opt("uri", Text),
+        opt("bufferView", Ref("bufferViews")),
+        opt("mimeType", TextOf(&["application/x-ies-lm-63"])),
+    ],
+};
+static IES_PROFILE_ITEM: Kind = Obj(&IES_PROFILE);
+const IES_PROFILES: Object = Object { name: "IES profiles", fields: &[exp("lights", list(&IES_PROFILE_ITEM))] };
+const NODE_IES: Object = Object {
+    name: "node IES light",
+    fields: &[exp("light", Ref("IES profiles")), opt("multiplier", NOT_NEGATIVE), opt("color", nums(&FACTOR, 3))],
+};
 const VISIBILITY: Object = Object { name: "visibility", fields: &[opt("visible", Bool)] };
 
 /// Name, extended object, properties. A name with no line for an object is not allowed there.
 static EXTENSIONS: &[(&str, &str, &Object)] = &[
-    ("EXT_texture_webp", "texture", &WEBP),
+    ("EXT_lights_ies", "root", &IES_PROFILES),
+    ("EXT_lights_ies", "node", &NODE_IES),
+    ("EXT_mesh_gpu_instancing", "node", &INSTANCING),
+    ("EXT_meshopt_compression", "buffer", &MESHOPT_BUFFER),
+    ("EXT_meshopt_compression", "bufferView", &MESHOPT_VIEW),
+    ("EXT_texture_webp", "texture", &TEXTURE_SOURCE),
     ("KHR_animation_pointer", "channel.target", &ANIMATION_POINTER),
+    ("KHR_draco_mesh_compression", "primitive", &DRACO),
     ("KHR_lights_punctual", "root", &LIGHTS),
     ("KHR_lights_punctual", "node", &NODE_LIGHT),
     ("KHR_materials_anisotropy", "material", &ANISOTROPY),
     ("KHR_materials_clearcoat", "material", &CLEARCOAT),
+    ("KHR_materials_diffuse_transmission", "material", &DIFFUSE_TRANSMISSION),
     ("KHR_materials_dispersion", "material", &DISPERSION),
     ("KHR_materials_emissive_strength", "material", &EMISSIVE_STRENGTH),
     ("KHR_materials_ior", "material", &IOR),
@@ -462,7 +512,10 @@ static EXTENSIONS: &[(&str, &str, &Object)] = &[
     ("KHR_materials_variants", "primitive", &MAPPINGS),
     ("KHR_materials_volume", "material", &VOLUME),
     ("KHR_mesh_quantization", "", &NOTHING),
+    ("KHR_meshopt_compression", "buffer", &MESHOPT_BUFFER),
+    ("KHR_meshopt_compression", "bufferView", &MESHOPT_VIEW),
     ("KHR_node_visibility", "node", &VISIBILITY),
+    ("KHR_texture_basisu", "texture", &TEXTURE_SOURCE),
     ("KHR_texture_transform", "textureInfo", &TEXTURE_TRANSFORM),
 ];
 
@@ -490,6 +543,7 @@ impl Lengths {
         let mut lengths: Vec<(&'static str, usize)> =
             ROOT.fields.iter().map(|field| (field.0, len(root.get(field.0)))).collect();
         lengths.push(("lights", len(root.pointer("/extensions/KHR_lights_punctual/lights"))));
+        lengths.push(("IES profiles", len(root.pointer("/extensions/EXT_lights_ies/lights"))));
         lengths.push(("variants", len(root.pointer("/extensions/KHR_materials_variants/variants"))));
         Self(lengths)
     }

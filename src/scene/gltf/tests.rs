@@ -210,6 +210,68 @@ fn glass_is_read_and_repaired() {
     assert!(repaired(&notes) >= 4, "{notes:?}");
 }
 
+/// A triangle with a material of one extension, which is required.
+fn with_extension(name: &str, value: Value, more: &[(&str, Value)]) -> (crate::scene::Scene, usize) {
+    let mut document = triangle();
+    let mut extensions = serde_json::Map::from_iter([(name.to_owned(), value)]);
+    extensions.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    let names: Vec<&String> = extensions.keys().collect();
+    document["extensionsUsed"] = json!(names);
+    document["extensionsRequired"] = json!(names);
+    document["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 0}, "extensions": extensions}]);
+    let scene = read(&document).unwrap();
+    let repaired = scene.notes.iter().filter(|note| note.kind == NoteKind::Repaired).count();
+    (scene, repaired)
+}
+
+#[test]
+fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
+    let of = |name, value| {
+        let (scene, repaired) = with_extension(name, value, &[]);
+        (scene.materials[0].clone(), repaired)
+    };
+    let default = crate::scene::Material::default();
+
+    let (material, repaired) =
+        of("KHR_materials_specular", json!({"specularFactor": 2, "specularColorFactor": [3, -1, 0.5]}));
+    assert_eq!((material.specular.factor, material.specular.color), (1.0, Vec3::new(3.0, 0.0, 0.5)));
+    assert_eq!(repaired, 2);
+    let (material, repaired) =
+        of("KHR_materials_clearcoat", json!({"clearcoatFactor": -1, "clearcoatRoughnessFactor": 2}));
+    assert_eq!((material.clearcoat.factor, material.clearcoat.roughness, repaired), (0.0, 1.0, 2));
+    let (material, repaired) =
+        of("KHR_materials_sheen", json!({"sheenColorFactor": [2, 0.5, 0], "sheenRoughnessFactor": "x"}));
+    assert_eq!((material.sheen.color, material.sheen.roughness, repaired), (Vec3::new(1.0, 0.5, 0.0), 0.0, 2));
+    let (material, repaired) =
+        of("KHR_materials_anisotropy", json!({"anisotropyStrength": 7, "anisotropyRotation": 9}));
+    assert_eq!((material.anisotropy.strength, material.anisotropy.rotation), (1.0, 9.0));
+    assert_eq!(repaired, 2, "the strength, and that nothing gives a direction");
+    let (material, repaired) = of(
+        "KHR_materials_iridescence",
+        json!({"iridescenceFactor": 2, "iridescenceIor": 0.5, "iridescenceThicknessMinimum": -1}),
+    );
+    let film = material.iridescence;
+    assert_eq!((film.factor, film.ior, film.thickness_minimum, film.thickness_maximum), (1.0, 1.0, 0.0, 400.0));
+    assert_eq!(repaired, 3);
+    let (material, repaired) = of("KHR_materials_dispersion", json!({"dispersion": -0.5}));
+    assert_eq!((material.dispersion, repaired), (0.0, 1));
+    let (material, repaired) = of(
+        "KHR_materials_diffuse_transmission",
+        json!({"diffuseTransmissionFactor": 2, "diffuseTransmissionColorFactor": [0.5, 2, -1]}),
+    );
+    let through = material.diffuse_transmission;
+    assert_eq!((through.factor, through.color, repaired), (1.0, Vec3::new(0.5, 1.0, 0.0), 3));
+
+    // Empty ones say nothing, and textures that are not there are left out.
+    let (material, repaired) = of("KHR_materials_iridescence", json!({}));
+    assert_eq!((material.iridescence, repaired), (default.iridescence, 0));
+    let (material, repaired) = of("KHR_materials_sheen", json!({"sheenColorTexture": {"index": 4}}));
+    assert_eq!((material.sheen.color_texture, repaired), (None, 2));
+    // What unlit excludes.
+    let (scene, repaired) = with_extension("KHR_materials_sheen", json!({}), &[("KHR_materials_unlit", json!({}))]);
+    assert_eq!((scene.materials[0].unlit, repaired), (true, 1));
+}
+
 #[test]
 fn materials_are_read_in_full() {
     let mut value = triangle();
@@ -217,7 +279,7 @@ fn materials_are_read_in_full() {
         "KHR_texture_transform",
         "KHR_materials_emissive_strength",
         "KHR_materials_unlit",
-        "KHR_materials_sheen"
+        "KHR_materials_pbrSpecularGlossiness"
     ]);
     value["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = json!(2);
     value["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_1"] = json!(2);
@@ -260,7 +322,8 @@ fn materials_are_read_in_full() {
         scene
             .notes
             .iter()
-            .any(|note| note.kind == NoteKind::Unsupported && note.message.contains("KHR_materials_sheen"))
+            .any(|note| note.kind == NoteKind::Unsupported
+                && note.message.contains("KHR_materials_pbrSpecularGlossiness"))
     );
 }
 

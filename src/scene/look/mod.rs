@@ -53,6 +53,8 @@ pub struct Look {
     pub default_light: Option<bool>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
+    /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
+    pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
 }
@@ -121,9 +123,10 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 2] = [
+const PROPERTIES: [(&str, &str); 3] = [
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+    ("scene.variant", "name of a variant of the file's materials"),
 ];
 
 /// Every property with what it takes; `*` stands for a light's name.
@@ -207,6 +210,10 @@ impl Look {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.variant" {
+            self.variant = Some(bare.to_owned());
+            return Ok(());
+        }
         let set = match path.split('.').next() {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
@@ -233,6 +240,16 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        if let Some(name) = &self.variant
+            && !scene.choose_variant(name)
+        {
+            let names: Vec<&str> = scene.variants.iter().map(|variant| variant.name.as_str()).collect();
+            let expected = match names.as_slice() {
+                [] => "the file has no variants".to_owned(),
+                names => format!("one of {}", names.join(", ")),
+            };
+            return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
+        }
         self.environment.apply(scene)?;
         lights::apply(&self.lights, scene)
     }

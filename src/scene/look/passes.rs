@@ -11,6 +11,15 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
     ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
+    ("passes.ao.enabled", "true or false: near surfaces hide light from all around (ambient occlusion)"),
+    ("passes.ao.radius", "metres from 0.001 to 10000: how far what hides may be, e.g. 2"),
+    ("passes.ao.falloff", "the outer part of the radius over which it loses its weight, 0 to 1, e.g. 0.2"),
+    ("passes.ao.thickness", "how fast the horizon sinks behind what sticks up, 0 (never) to 1 (at once)"),
+    ("passes.ao.slices", "planes through the line of sight, 1 to 64, e.g. 2"),
+    ("passes.ao.steps", "samples on each side of a slice, 1 to 64, e.g. 8"),
+    ("passes.ao.resolution", "full or half"),
+    ("passes.ao.filter", "true or false: means over neighbouring pixels"),
+    ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
@@ -25,6 +34,29 @@ pub enum ShadowMethod {
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
+}
+
+/// Overrides of ambient occlusion.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AoLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `radius` (m).
+    pub radius: Option<f64>,
+    /// `falloff`, a fraction of the radius.
+    pub falloff: Option<f64>,
+    /// `thickness`.
+    pub thickness: Option<f64>,
+    /// `slices`.
+    pub slices: Option<u32>,
+    /// `steps`.
+    pub steps: Option<u32>,
+    /// `resolution`: half.
+    pub half_resolution: Option<bool>,
+    /// `filter`.
+    pub filter: Option<bool>,
+    /// `many_bounces`.
+    pub many_bounces: Option<bool>,
 }
 
 /// The passes' overrides.
@@ -42,6 +74,8 @@ pub struct PassesLook {
     pub shadow_samples: Option<u32>,
     /// `shadows.resolution`.
     pub shadow_resolution: Option<u32>,
+    /// `ao.*`.
+    pub ao: AoLook,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -69,6 +103,21 @@ impl PassesLook {
             }
             "passes.shadows.samples" => self.shadow_samples = Some(read.whole(1, 1024)?),
             "passes.shadows.resolution" => self.shadow_resolution = Some(read.whole(128, 8192)?),
+            "passes.ao.enabled" => self.ao.enabled = Some(read.boolean()?),
+            "passes.ao.radius" => self.ao.radius = Some(read.within(1e-3, 1e4)?),
+            "passes.ao.falloff" => self.ao.falloff = Some(read.fraction()?),
+            "passes.ao.thickness" => self.ao.thickness = Some(read.fraction()?),
+            "passes.ao.slices" => self.ao.slices = Some(read.whole(1, 64)?),
+            "passes.ao.steps" => self.ao.steps = Some(read.whole(1, 64)?),
+            "passes.ao.resolution" => {
+                self.ao.half_resolution = Some(match read.value {
+                    "full" => false,
+                    "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
+            "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),

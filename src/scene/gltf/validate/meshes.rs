@@ -256,7 +256,9 @@ impl Primitive<'_> {
         let needs = extension(material, "KHR_materials_anisotropy").is_some()
             || clearcoat.is_some_and(|clearcoat| clearcoat.get("clearcoatNormalTexture").is_some());
         if needs && !attribute("TANGENT") && material.get("normalTexture").is_none() {
-            report.repair(at, "the material needs tangents, which are absent; that part of it is not shown");
+            let made =
+                "the material needs tangents, which are absent; made from texture coordinates where there are any";
+            report.repair(at, made);
         }
     }
 }

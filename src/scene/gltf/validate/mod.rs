@@ -317,6 +317,17 @@ fn lights(input: &Input<'_>, report: &mut Report) {
     }
 }
 
+/// What the extensions themselves exclude on a material that no light acts on.
+const NOT_WITH_UNLIT: [&str; 7] = [
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+];
+
 fn materials(input: &Input<'_>, report: &mut Report) {
     let root = input.root;
     let at = At::ROOT;
@@ -327,9 +338,19 @@ fn materials(input: &Input<'_>, report: &mut Report) {
         if ior.is_some_and(|ior| ior > 0.0 && ior < 1.0) {
             report.repair(at.key("extensions"), "an index of refraction below 1; 1.5 is used");
         }
-        let transmits = extension(material, "KHR_materials_transmission").is_some();
-        if extension(material, "KHR_materials_volume").is_some() && !transmits {
+        let has = |name| extension(material, name).is_some();
+        let lets_in = has("KHR_materials_transmission") || has("KHR_materials_diffuse_transmission");
+        if has("KHR_materials_volume") && !lets_in {
             report.info(at.key("extensions"), "a volume without KHR_materials_transmission lets no light in; opaque");
+        }
+        if has("KHR_materials_dispersion") && !has("KHR_materials_volume") {
+            report.info(at.key("extensions"), "dispersion without KHR_materials_volume has no effect");
+        }
+        if has("KHR_materials_unlit") {
+            for name in NOT_WITH_UNLIT.into_iter().filter(|name| has(name)) {
+                let message = format!("{name} must not be used with KHR_materials_unlit; it has no effect");
+                report.repair(at.key("extensions"), message);
+            }
         }
     }
     let variants = extension(root, "KHR_materials_variants");

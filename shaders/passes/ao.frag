@@ -1,0 +1,117 @@
+#version 460
+// How much of its surroundings each pixel sees, as far as the depth buffer knows: the share of its hemisphere, weighed
+// with the cosine, that is open, and the mean direction of what is (the bent normal).
+//
+// Jimenez, Wu, Pesce, Jarabo 2016, "Practical Realtime Strategies for Accurate Indirect Occlusion": in planes through the
+// line of sight (slices) the horizons to both sides are searched for; between them the integral is known in closed form.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/ambient.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/gbuffer.glsl"
+
+layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
+// Bent normal (its length says how much the directions differ) and visibility.
+layout(location = 0) out vec4 out_open;
+
+// Integral from the line of sight to an angle h of |sin| times the cosine to the normal, which stands at the angle n:
+// section 4 of the paper.
+float arc(float h, float n) {
+    return 0.25 * (cos(n) - cos(2.0 * h - n) + 2.0 * h * sin(n));
+}
+
+// The same of the direction (across and along the line of sight), by integrating
+// sin^2 t cos(t - n) = cos(t - n) / 2 - (cos(3t - n) + cos(t + n)) / 4 and
+// sin t cos t cos(t - n) = (sin(3t - n) + sin(t + n)) / 4.
+vec2 arc_direction(float h, float n) {
+    return vec2(6.0 * sin(h - n) - sin(3.0 * h - n) - 3.0 * sin(h + n) + 8.0 * sin(n),
+                4.0 * cos(n) - cos(3.0 * h - n) - 3.0 * cos(h + n)) / 12.0;
+}
+
+// Cosine of the horizon to one side of a slice; `low` is that of the surface's own.
+float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, float start) {
+    float cosine = low;
+    float reach = length(to_end);
+    for (uint i = 0u; i < ao.steps; ++i) {
+        // Denser where what is near hides most.
+        float t = (float(i) + start) / float(ao.steps);
+        vec2 place = center + to_end * (max(t * t * reach, 1.0) / reach);
+        if (any(lessThan(place, vec2(0.0))) || any(greaterThanEqual(place, vec2(frame.size)))) {
+            break;
+        }
+        ivec2 pixel = ivec2(place);
+        float depth = texelFetch(depth_image, pixel, 0).x;
+        float seen = low;
+        if (depth > 0.0) {
+            vec3 to = position_at(pixel, depth) - position;
+            float away = length(to);
+            // What is near the radius counts less, so that no edge shows where it ends.
+            float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
+            seen = away > 0.0 ? mix(low, dot(to, view) / away, weight) : low;
+        }
+        // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide on the screen.
+        cosine = seen > cosine ? seen : max(mix(cosine, seen, ao.thickness), low);
+    }
+    return cosine;
+}
+
+void main() {
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = min(texel * int(ao.scale), ivec2(frame.size) - 1);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    out_open = vec4(0.0, 0.0, 0.0, 1.0);
+    if (depth <= 0.0) {
+        return;
+    }
+    vec3 position = position_at(pixel, depth);
+    vec3 view = view_at(position);
+    vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+    // Two directions across the line of sight.
+    vec3 beside = position_at(pixel + ivec2(1, 0), depth) - position;
+    vec3 right = normalize(beside - dot(beside, view) * view);
+    vec3 up = cross(view, right);
+    vec4 clip = frame.view_projection * vec4(position, 1.0);
+    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples: section 4 of the paper. The
+    // filter takes their mean.
+    float turn = float(((texel.x + texel.y) & 3) << 2 | (texel.x & 3)) / 16.0;
+    float start = float((texel.y - texel.x) & 3) * 0.25 + 0.125;
+    float hidden = 0.0;
+    vec3 hidden_direction = vec3(0.0);
+    for (uint i = 0u; i < ao.slices; ++i) {
+        float angle = (float(i) + turn) / float(ao.slices) * PI;
+        vec3 across = cos(angle) * right + sin(angle) * up;
+        // Pixels a metre that way.
+        vec4 step = frame.view_projection * vec4(across, 0.0);
+        vec2 slope = (step.xy * clip.w - clip.xy * step.w) / (clip.w * clip.w) * 0.5 * vec2(frame.size);
+        vec2 to_end = slope * ao.radius;
+        if (!(dot(to_end, to_end) >= 1.0)) {
+            continue;
+        }
+        // The normal within the slice.
+        vec3 axis = cross(across, view);
+        vec3 flat_normal = normal - axis * dot(normal, axis);
+        float share = length(flat_normal);
+        if (share < 1e-4) {
+            continue;
+        }
+        float n = acos(clamp(dot(flat_normal, view) / share, -1.0, 1.0)) * sign_not_zero(dot(flat_normal, across));
+        vec2 center = vec2(pixel) + 0.5;
+        float ahead = horizon(position, view, center, to_end, -sin(n), start);
+        float behind = horizon(position, view, center, -to_end, sin(n), start);
+        float h1 = max(-acos(clamp(behind, -1.0, 1.0)), n - 0.5 * PI);
+        float h2 = min(acos(clamp(ahead, -1.0, 1.0)), n + 0.5 * PI);
+        // What is hidden of this slice: an open pixel keeps all its light, however few slices it has.
+        float low1 = n - 0.5 * PI;
+        float low2 = n + 0.5 * PI;
+        hidden += share * (arc(low1, n) + arc(low2, n) - arc(h1, n) - arc(h2, n));
+        vec2 direction = arc_direction(low1, n) + arc_direction(low2, n) - arc_direction(h1, n) - arc_direction(h2, n);
+        hidden_direction += share * (direction.x * across + direction.y * view);
+    }
+    float visible = clamp(1.0 - hidden / float(ao.slices), 0.0, 1.0);
+    // The mean of an open hemisphere is 2/3 of the normal.
+    vec3 bent = normal * (2.0 / 3.0) - hidden_direction / float(ao.slices);
+    out_open = vec4(dot(bent, normal) > 0.0 ? bent : normal * 1e-3, visible);
+}

@@ -1,0 +1,58 @@
+#version 460
+// The mean of what neighbouring pixels of the same surface see of their surroundings: 16 pixels have one pattern of
+// directions among them (ao.frag). At half resolution it fills the pixels between, too.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/ambient.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 4) uniform texture2D open_image;
+
+layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
+layout(location = 0) out vec4 out_open;
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 middle = pixel / int(ao.scale);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    out_open = vec4(0.0, 0.0, 0.0, 1.0);
+    if (depth <= 0.0) {
+        return;
+    }
+    vec3 position = position_at(pixel, depth);
+    vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+    // A neighbour's distance from the plane of this pixel, against how far pixels are apart.
+    float apart = distance(position_at(pixel + ivec2(1, 0), depth), position) * float(ao.scale);
+    ivec2 last = textureSize(open_image, 0) - 1;
+    vec4 sum = vec4(0.0);
+    float whole = 0.0;
+    int reach = ao.filtered != 0u ? 2 : 0;
+    for (int y = -reach; y <= reach; ++y) {
+        for (int x = -reach; x <= reach; ++x) {
+            ivec2 texel = middle + ivec2(x, y);
+            if (any(lessThan(texel, ivec2(0))) || any(greaterThan(texel, last))) {
+                continue;
+            }
+            ivec2 at = min(texel * int(ao.scale), ivec2(frame.size) - 1);
+            float there = texelFetch(depth_image, at, 0).x;
+            if (there <= 0.0) {
+                continue;
+            }
+            // Half at the rim: each of the 16 patterns has the weight 1 in all.
+            float weight = (abs(x) == 2 ? 0.5 : 1.0) * (abs(y) == 2 ? 0.5 : 1.0);
+            float off = abs(dot(position_at(at, there) - position, normal)) / apart;
+            float facing = max(dot(unpack_normal(texelFetch(normal_image, at, 0).x), normal), 0.0);
+            facing *= facing;
+            facing *= facing;
+            weight *= exp2(-off * off) * facing * facing;
+            sum += weight * texelFetch(open_image, texel, 0);
+            whole += weight;
+        }
+    }
+    vec4 open = whole > 1e-4 ? sum / whole : vec4(normal, 1.0);
+    float size = length(open.xyz);
+    out_open = vec4(size > 1e-4 ? open.xyz / size : normal, open.w);
+}

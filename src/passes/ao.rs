@@ -1,0 +1,154 @@
+//! Ambient occlusion and bent normals from the depth buffer (docs/ambient-occlusion.md).
+
+use std::sync::Arc;
+
+use super::{FrameData, gbuffer::Gbuffer};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Access, Graph, ImageHandle},
+    shader_struct,
+};
+
+/// Bent normal and visibility.
+const OPEN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
+
+shader_struct! {
+    /// Of the passes that measure ambient occlusion (`shaders/shared/ambient.glsl`).
+    pub struct AoConstants {
+        /// How far (m) what hides light may be.
+        pub radius: f32,
+        /// The outer part of the radius over which it loses its weight, 0 to 1.
+        pub falloff: f32,
+        /// How fast the horizon sinks behind what sticks up, 0 to 1.
+        pub thickness: f32,
+        /// Planes through the line of sight.
+        pub slices: u32,
+        /// Samples on each side of a slice.
+        pub steps: u32,
+        /// Pixels of the picture a texel, on each side: 1 or 2.
+        pub scale: u32,
+        /// 0: each pixel by itself.
+        pub filtered: u32,
+        /// Padding.
+        pub pad0: u32,
+    }
+}
+
+/// All structs that these shaders share, for the layout test.
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [AoConstants::LAYOUT];
+
+/// How ambient occlusion is measured and used (`passes.ao.*`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AoSettings {
+    /// Off: light from all around reaches every surface.
+    pub enabled: bool,
+    /// How far (m) what hides light may be, above 0.
+    pub radius: f64,
+    /// The outer part of the radius over which it loses its weight, 0 to 1.
+    pub falloff: f64,
+    /// How fast the horizon sinks behind what sticks up, 0 (never) to 1 (at once).
+    pub thickness: f64,
+    /// Planes through the line of sight, 1 to 64.
+    pub slices: u32,
+    /// Samples on each side of a slice, 1 to 64.
+    pub steps: u32,
+    /// Measured at every other pixel of every other row.
+    pub half_resolution: bool,
+    /// Means over neighbouring pixels.
+    pub filter: bool,
+    /// Diffuse light that was reflected on by what hides the surroundings is guessed.
+    pub many_bounces: bool,
+}
+
+impl Default for AoSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            radius: 2.0,
+            falloff: 0.2,
+            thickness: 0.0,
+            slices: 2,
+            steps: 8,
+            half_resolution: false,
+            filter: true,
+            many_bounces: false,
+        }
+    }
+}
+
+/// The pipelines.
+pub struct AoPass {
+    search: Arc<GraphicsPipeline>,
+    filter: Arc<GraphicsPipeline>,
+}
+
+impl AoPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, fragment: &str| {
+            let state = GraphicsState { colors: vec![(OPEN, false)], ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        Ok(Self { search: make("ao", "ao.frag")?, filter: make("ao filter", "ao_filter.frag")? })
+    }
+
+    /// Declares the passes; the image holds the bent normal in world axes and the visibility of every pixel.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        settings: &AoSettings,
+    ) -> ImageHandle {
+        let [width, height] = data.values.size;
+        let scale = if settings.half_resolution { 2 } else { 1 };
+        let constants = AoConstants {
+            radius: settings.radius as f32,
+            falloff: settings.falloff as f32,
+            thickness: settings.thickness as f32,
+            slices: settings.slices,
+            steps: settings.steps,
+            scale,
+            filtered: u32::from(settings.filter),
+            pad0: 0,
+        };
+        let raw = g.image("open surroundings, raw", width.div_ceil(scale), height.div_ceil(scale), OPEN);
+        let inputs = [gbuffer.depth, gbuffer.normal];
+        let mut pass = g.pass("ao").color_cleared(raw, [0.0; 4]);
+        for input in inputs {
+            pass = pass.uses(input, Access::FragmentSampled);
+        }
+        pass.record(move |cx| {
+            let [depth, normal] = inputs.map(|input| cx.image(input));
+            let binds =
+                [data.uniform(), ("depth_image", Bind::Sampled(&depth)), ("normal_image", Bind::Sampled(&normal))];
+            cx.rec.bind_graphics(&self.search, &binds)?;
+            cx.rec.push_graphics(&self.search, &constants);
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        let out = g.image("open surroundings", width, height, OPEN);
+        let mut pass = g.pass("ao filter").uses(raw, Access::FragmentSampled).color_cleared(out, [0.0; 4]);
+        for input in inputs {
+            pass = pass.uses(input, Access::FragmentSampled);
+        }
+        pass.record(move |cx| {
+            let [depth, normal] = inputs.map(|input| cx.image(input));
+            let raw = cx.image(raw);
+            let binds = [
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("open_image", Bind::Sampled(&raw)),
+            ];
+            cx.rec.bind_graphics(&self.filter, &binds)?;
+            cx.rec.push_graphics(&self.filter, &constants);
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        out
+    }
+}

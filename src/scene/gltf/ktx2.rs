@@ -1,0 +1,370 @@
+//! KTX 2.0 textures (Khronos, "KTX File Format Specification" 2.0): Basis Universal, block compression and plain
+//! texels, with or without supercompression by Zstandard or ZLIB. Every claim of the header is held against the bytes
+//! that are there before anything is allocated.
+
+use std::io::Read;
+
+use half::f16;
+use ktx2::{ColorModel, Header, Reader, SupercompressionScheme, TransferFunction};
+
+use super::{
+    MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE,
+    basis::{self, Basis},
+    blocks::{self, Coding},
+};
+use crate::{
+    photometry::color::srgb_oetf,
+    scene::{BlockFormat, Blocks},
+};
+
+/// A decoded picture.
+pub(super) struct Decoded {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) rgba8: Vec<u8>,
+    pub(super) blocks: Option<Blocks>,
+    /// Whether the file says that its colours are sRGB-encoded; none: it does not say, or its numbers are floats.
+    pub(super) srgb: Option<bool>,
+    /// Sentences on what was approximated.
+    pub(super) notes: Vec<String>,
+}
+
+/// What the bytes of a level are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Etc1s,
+    Uastc,
+    Blocks(Coding),
+    Plain(Plain),
+}
+
+/// Plain texels: how many channels, what a channel is, and whether red and blue are swapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plain {
+    channels: usize,
+    number: Number,
+    swapped: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    U8,
+    U16,
+    F16,
+    F32,
+    /// Eleven, eleven and ten bits, and nine bits with a common exponent.
+    Packed11,
+    Shared9,
+}
+
+impl Plain {
+    const fn bytes(self) -> usize {
+        match self.number {
+            Number::U8 => self.channels,
+            Number::U16 | Number::F16 => self.channels * 2,
+            Number::F32 => self.channels * 4,
+            Number::Packed11 | Number::Shared9 => 4,
+        }
+    }
+}
+
+/// Vulkan's number of a format to what it is (Vulkan 1.3, `VkFormat`).
+fn layout_of(format: u32) -> Option<Layout> {
+    let plain = |channels, number, swapped| Some(Layout::Plain(Plain { channels, number, swapped }));
+    let kept = |format| Some(Layout::Blocks(Coding::Kept(format)));
+    match format {
+        9 | 15 => plain(1, Number::U8, false),
+        16 | 22 => plain(2, Number::U8, false),
+        23 | 29 => plain(3, Number::U8, false),
+        30 | 36 => plain(3, Number::U8, true),
+        37 | 43 => plain(4, Number::U8, false),
+        44 | 50 => plain(4, Number::U8, true),
+        70 => plain(1, Number::U16, false),
+        77 => plain(2, Number::U16, false),
+        84 => plain(3, Number::U16, false),
+        91 => plain(4, Number::U16, false),
+        76 => plain(1, Number::F16, false),
+        83 => plain(2, Number::F16, false),
+        90 => plain(3, Number::F16, false),
+        97 => plain(4, Number::F16, false),
+        100 => plain(1, Number::F32, false),
+        103 => plain(2, Number::F32, false),
+        106 => plain(3, Number::F32, false),
+        109 => plain(4, Number::F32, false),
+        122 => plain(3, Number::Packed11, false),
+        123 => plain(3, Number::Shared9, false),
+        131..=134 => kept(BlockFormat::Bc1),
+        135 | 136 => kept(BlockFormat::Bc2),
+        137 | 138 => kept(BlockFormat::Bc3),
+        139 => kept(BlockFormat::Bc4),
+        140 => Some(Layout::Blocks(Coding::SignedRed)),
+        141 => kept(BlockFormat::Bc5),
+        142 => Some(Layout::Blocks(Coding::SignedRedGreen)),
+        143 => Some(Layout::Blocks(Coding::Float(false))),
+        144 => Some(Layout::Blocks(Coding::Float(true))),
+        145 | 146 => kept(BlockFormat::Bc7),
+        _ => None,
+    }
+}
+
+/// Whether numbers are floats, which know no transfer function.
+fn is_float(layout: Layout) -> bool {
+    match layout {
+        Layout::Blocks(coding) => matches!(coding, Coding::Float(_)),
+        Layout::Plain(plain) => !matches!(plain.number, Number::U8 | Number::U16),
+        Layout::Etc1s | Layout::Uastc => false,
+    }
+}
+
+/// The identifier with which every such file begins (section 3.1).
+pub(super) const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
+
+fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
+    let reader = Reader::new(bytes).map_err(|error| format!("KTX2: {error}"))?;
+    let Header { pixel_width: width, pixel_height: height, .. } = reader.header();
+    let header = reader.header();
+    if height == 0 || header.pixel_depth > 0 {
+        return Err("KTX2: a texture of one or three dimensions; only two are supported".into());
+    }
+    if header.layer_count > 0 || header.face_count > 1 {
+        let (layers, faces) = (header.layer_count, header.face_count);
+        return Err(format!("KTX2: an array or a cube ({layers} layers, {faces} faces); only plain textures are read"));
+    }
+    if width > MAX_IMAGE_SIZE || height > MAX_IMAGE_SIZE {
+        return Err(format!("KTX2: {width} x {height} texels; at most {MAX_IMAGE_SIZE} each way are read"));
+    }
+    let levels = header.level_count.max(1);
+    if levels > width.max(height).ilog2() + 1 {
+        return Err(format!("KTX2: {levels} levels are more than {width} x {height} texels have"));
+    }
+    let scheme = header.supercompression_scheme;
+    let layout = match header.format {
+        Some(format) => layout_of(format.value()).ok_or_else(|| {
+            format!(
+                "KTX2: the Vulkan format {} is not supported; use Basis Universal, BC1 to BC7 or RGBA",
+                format.value()
+            )
+        })?,
+        None => match reader.color_model() {
+            Some(ColorModel::ETC1S) if scheme == Some(SupercompressionScheme::BasisLZ) => Layout::Etc1s,
+            Some(ColorModel::UASTC) if scheme != Some(SupercompressionScheme::BasisLZ) => Layout::Uastc,
+            _ => return Err("KTX2: neither a Vulkan format nor Basis Universal".into()),
+        },
+    };
+    if !matches!(
+        scheme,
+        None | Some(SupercompressionScheme::BasisLZ | SupercompressionScheme::Zstandard | SupercompressionScheme::ZLIB)
+    ) || (scheme == Some(SupercompressionScheme::BasisLZ)) != (layout == Layout::Etc1s)
+    {
+        return Err("KTX2: a supercompression that does not belong to the format, or an unknown one".into());
+    }
+    let decoded = u64::from(width) * u64::from(height) * 4;
+    let stored = expected_bytes(layout, width, height).unwrap_or(decoded);
+    if decoded.max(stored) > MAX_IMAGE_ALLOCATION {
+        return Err(format!("KTX2: {} bytes of texels; at most {MAX_IMAGE_ALLOCATION} are read", decoded.max(stored)));
+    }
+    Ok((reader, layout))
+}
+
+/// Bytes of a level without supercompression; none: the level itself tells (ETC1S).
+fn expected_bytes(layout: Layout, width: u32, height: u32) -> Option<u64> {
+    match layout {
+        Layout::Etc1s => None,
+        Layout::Uastc => Some(blocks::level_bytes(width, height, 16)),
+        Layout::Blocks(coding) => Some(blocks::level_bytes(width, height, coding.bytes())),
+        Layout::Plain(plain) => Some(u64::from(width) * u64::from(height) * plain.bytes() as u64),
+    }
+}
+
+/// Bytes that the picture will take on the host, known from the header alone.
+pub(super) fn decoded_bytes(bytes: &[u8]) -> Result<u64, String> {
+    let (reader, layout) = open(bytes)?;
+    let header = reader.header();
+    let texels = u64::from(header.pixel_width) * u64::from(header.pixel_height);
+    // The texels, and a third more than the blocks of the first level for all levels.
+    let blocks = if matches!(layout, Layout::Plain(_)) { 0 } else { texels * 4 / 3 + 64 };
+    Ok(texels * 4 + blocks)
+}
+
+/// A level's bytes without supercompression. The most that a compressed byte can become is known: 1032 bytes in ZLIB
+/// (RFC 1951: 258 bytes in two bits), a block of 128 KiB in four bytes in Zstandard (RFC 8878 section 3.1.1.2).
+fn inflate(data: &[u8], scheme: Option<SupercompressionScheme>, expected: u64) -> Result<Vec<u8>, String> {
+    let most = match scheme {
+        Some(SupercompressionScheme::Zstandard) => (data.len() as u64 / 4 + 1).saturating_mul(128 << 10),
+        Some(SupercompressionScheme::ZLIB) => (data.len() as u64).saturating_mul(1032),
+        _ => data.len() as u64,
+    };
+    if expected > most {
+        return Err(format!("{} bytes cannot hold the {expected} that the header claims", data.len()));
+    }
+    let mut out = Vec::new();
+    let read = match scheme {
+        Some(SupercompressionScheme::Zstandard) => {
+            let frame = ruzstd::decoding::StreamingDecoder::new(data).map_err(|error| format!("Zstandard: {error}"))?;
+            frame.take(expected + 1).read_to_end(&mut out).map_err(|error| format!("Zstandard: {error}"))
+        }
+        Some(SupercompressionScheme::ZLIB) => flate2::read::ZlibDecoder::new(data)
+            .take(expected + 1)
+            .read_to_end(&mut out)
+            .map_err(|error| format!("ZLIB: {error}")),
+        _ => {
+            out.extend_from_slice(data);
+            Ok(out.len())
+        }
+    }?;
+    if read as u64 != expected {
+        return Err(format!("{read} bytes where {expected} belong"));
+    }
+    Ok(out)
+}
+
+/// Decodes a file. `color` says that its texels are used as colours, so that floats become sRGB bytes.
+pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
+    let (reader, layout) = open(bytes)?;
+    let header = reader.header();
+    let (width, height) = (header.pixel_width, header.pixel_height);
+    let mut notes = metadata(&reader);
+    let srgb = match reader.transfer_function() {
+        _ if is_float(layout) => None,
+        Some(TransferFunction::SRGB) => Some(true),
+        Some(TransferFunction::Linear) => Some(false),
+        _ => None,
+    };
+    let scheme = header.supercompression_scheme;
+    let mut levels: Vec<Vec<u8>> = Vec::new();
+    let full = width.max(height).ilog2() + 1;
+    for (number, level) in (0u32..).zip(reader.levels()) {
+        let (w, h) = ((width >> number).max(1), (height >> number).max(1));
+        levels.push(match expected_bytes(layout, w, h) {
+            Some(expected) => {
+                inflate(level.data, scheme, expected).map_err(|problem| format!("KTX2: level {number}: {problem}"))?
+            }
+            None => level.data.to_vec(),
+        });
+        // Plain texels get levels of our own, filtered in linear light.
+        if matches!(layout, Layout::Plain(_)) {
+            break;
+        }
+    }
+    let to_byte = move |x: f32| {
+        let x = f64::from(if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) });
+        ((if color { srgb_oetf(x) } else { x }) * 255.0 + 0.5) as u8
+    };
+    if is_float(layout) {
+        notes.push("floats are kept as eight bits from 0 to 1".into());
+    }
+    let first = levels.first().map(Vec::as_slice).unwrap_or_default();
+    let (rgba8, blocks) = match layout {
+        Layout::Etc1s | Layout::Uastc => {
+            let refs: Vec<&[u8]> = levels.iter().map(Vec::as_slice).collect();
+            let samples = reader.basic_dfd().map(|dfd| dfd.sample_information.as_slice()).unwrap_or_default();
+            let channel = |sample: usize| samples.get(sample).map(|sample| sample.channel_type);
+            let codebooks = match layout {
+                Layout::Etc1s => Some(
+                    basis::codebooks(reader.supercompression_global_data(), refs.len())
+                        .map_err(|problem| format!("KTX2: {problem}"))?,
+                ),
+                _ => None,
+            };
+            // Khronos Data Format Specification 1.3, table of ETC1S's and UASTC's channels: ETC1S has a second slice for
+            // alpha (15) or green (4); UASTC's texels are RGBA (3), or red thrice with green as alpha (5).
+            let second = if layout == Layout::Etc1s { channel(1) } else { channel(0).filter(|id| matches!(id, 3 | 5)) };
+            let has_alpha = second.is_some();
+            let green = second == Some(if layout == Layout::Etc1s { 4 } else { 5 });
+            let made = Basis { width, height, levels: refs, codebooks, has_alpha }
+                .transcode()
+                .map_err(|problem| format!("KTX2: {problem}"))?;
+            let mut rgba8 = made.rgba8;
+            if green {
+                for texel in rgba8.as_chunks_mut::<4>().0 {
+                    *texel = [texel[0], texel[3], 0, 255];
+                }
+            }
+            (rgba8, (!green).then_some(made.blocks))
+        }
+        Layout::Blocks(coding) => {
+            let rgba8 = blocks::decode(first, width, height, coding, &to_byte);
+            let blocks = match coding {
+                Coding::Kept(format) => Some(Blocks { format, levels }),
+                _ => None,
+            };
+            (rgba8, blocks)
+        }
+        Layout::Plain(plain) => (texels(first, plain, &to_byte), None),
+    };
+    // A device wants all levels; the last ones, within a block, may be missing.
+    let blocks = blocks.filter(|blocks| blocks.levels.len() as u32 + 2 >= full);
+    Ok(Decoded { width, height, rgba8, blocks, srgb, notes })
+}
+
+/// What the file says about itself that is not followed.
+fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let value = |wanted: &str| {
+        reader
+            .key_value_data()
+            .find(|(key, _)| *key == wanted)
+            .map(|(_, value)| String::from_utf8_lossy(value).trim_end_matches('\0').to_owned())
+    };
+    if let Some(swizzle) = value("KTXswizzle").filter(|swizzle| swizzle != "rgba") {
+        notes.push(format!("KTX2: the swizzle '{swizzle}' is ignored, as KHR_texture_basisu allows only rgba"));
+    }
+    if let Some(orientation) = value("KTXorientation").filter(|orientation| orientation != "rd") {
+        notes.push(format!("KTX2: the orientation '{orientation}' is ignored, as KHR_texture_basisu allows only rd"));
+    }
+    if reader.is_alpha_premultiplied() == Some(true) {
+        notes.push("KTX2: colours are premultiplied by alpha, which glTF forbids; shown as they are".into());
+    }
+    notes
+}
+
+/// Plain texels as bytes; absent channels are 0, and alpha 1.
+fn texels(data: &[u8], plain: Plain, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
+    let mut out = Vec::with_capacity(data.len() / plain.bytes().max(1) * 4);
+    for texel in data.chunks_exact(plain.bytes()) {
+        let mut rgba = [0, 0, 0, 255];
+        match plain.number {
+            Number::U8 => rgba[..plain.channels].copy_from_slice(texel),
+            Number::U16 => {
+                for (out, two) in rgba.iter_mut().zip(texel.as_chunks::<2>().0) {
+                    // As `image` narrows sixteen bits: to the nearest.
+                    *out = ((u32::from(u16::from_le_bytes(*two)) * 255 + 32767) / 65535) as u8;
+                }
+            }
+            Number::F16 => {
+                for (out, two) in rgba.iter_mut().zip(texel.as_chunks::<2>().0) {
+                    *out = to_byte(f16::from_le_bytes(*two).to_f32());
+                }
+            }
+            Number::F32 => {
+                for (out, four) in rgba.iter_mut().zip(texel.as_chunks::<4>().0) {
+                    *out = to_byte(f32::from_le_bytes(*four));
+                }
+            }
+            Number::Packed11 | Number::Shared9 => {
+                let bits = texel.first_chunk::<4>().map_or(0, |four| u32::from_le_bytes(*four));
+                let color = if plain.number == Number::Packed11 { packed11(bits) } else { shared9(bits) };
+                for (out, x) in rgba.iter_mut().zip(color) {
+                    *out = to_byte(x);
+                }
+            }
+        }
+        if plain.swapped {
+            rgba.swap(0, 2);
+        }
+        out.extend_from_slice(&rgba);
+    }
+    out
+}
+
+/// Unsigned floats of 11, 11 and 10 bits: half floats without a sign and with fewer bits behind the point.
+fn packed11(bits: u32) -> [f32; 3] {
+    let part = |value: u32, shift: u32| f16::from_bits((value << shift) as u16).to_f32();
+    [part(bits & 0x7ff, 4), part(bits >> 11 & 0x7ff, 4), part(bits >> 22, 5)]
+}
+
+/// Three numbers of nine bits with one exponent (Vulkan 1.3, `VK_FORMAT_E5B9G9R9_UFLOAT_PACK32`).
+fn shared9(bits: u32) -> [f32; 3] {
+    let scale = f32::exp2((bits >> 27) as f32 - 24.0);
+    [bits & 0x1ff, bits >> 9 & 0x1ff, bits >> 18 & 0x1ff].map(|x| x as f32 * scale)
+}

@@ -1,0 +1,52 @@
+//! What the material extensions make of a surface, in words.
+
+use glam::Vec3;
+
+use super::{Text, color, digits};
+use crate::scene::{Anisotropy, Material, Specular};
+
+/// How the raster renderer shows what it has no lobe for.
+const RASTER: &str = "(the raster renderer: not shown)";
+
+/// A line for each that says something; none for what is unlit.
+pub(super) fn lobes(material: &Material, text: &mut Text) {
+    if material.unlit {
+        return;
+    }
+    let number = |x: f32| digits(f64::from(x));
+    let Material { specular, clearcoat, sheen, iridescence, diffuse_transmission, .. } = material;
+    if *specular != Specular::default() {
+        let (factor, tint) = (number(specular.factor), color(specular.color));
+        text.line(2, format!("specular {factor}, colour along the normal times {tint} {RASTER}"));
+    }
+    if clearcoat.factor > 0.0 {
+        let (factor, roughness) = (number(clearcoat.factor), number(clearcoat.roughness));
+        text.line(2, format!("clear coat {factor} of index 1.5, roughness {roughness} {RASTER}"));
+    }
+    if sheen.color != Vec3::ZERO {
+        text.line(2, format!("sheen {}, roughness {} {RASTER}", color(sheen.color), number(sheen.roughness)));
+    }
+    let Anisotropy { strength, rotation, .. } = material.anisotropy;
+    if strength > 0.0 {
+        let turned = digits(f64::from(rotation).to_degrees());
+        text.line(2, format!("anisotropy {}, turned by {turned} degrees {RASTER}", number(strength)));
+    }
+    if iridescence.factor > 0.0 {
+        let thickness = match iridescence.thickness_texture {
+            Some(_) => {
+                format!("{} to {}", number(iridescence.thickness_minimum), number(iridescence.thickness_maximum))
+            }
+            None => number(iridescence.thickness_maximum),
+        };
+        let (factor, ior) = (number(iridescence.factor), number(iridescence.ior));
+        text.line(2, format!("iridescence {factor}: a film of index {ior}, {thickness} nm thick {RASTER}"));
+    }
+    if material.dispersion > 0.0 {
+        let abbe = digits(20.0 / f64::from(material.dispersion));
+        text.line(2, format!("dispersion {}: Abbe number {abbe} {RASTER}", number(material.dispersion)));
+    }
+    if diffuse_transmission.factor > 0.0 {
+        let (factor, tint) = (number(diffuse_transmission.factor), color(diffuse_transmission.color));
+        text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint} {RASTER}"));
+    }
+}
