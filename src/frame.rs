@@ -18,6 +18,7 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
+        scene_data::LevelsFor,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
@@ -372,7 +373,15 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &self.passes.gbuffer.opaque)
+        self.upload_with(scene, shadows, LevelsFor::None)
+    }
+
+    /// Uploads a scene with what these shadows need and with coarser levels of detail, which `CullingSettings` chooses from.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_with(&self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
+        GpuScene::new(&self.gpu, scene, shadows.trees(), detail, &self.passes.gbuffer.opaque)
     }
 
     /// Whether the device can make pictures of this size.
@@ -426,11 +435,14 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps =
+            self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
+        let kept = (self.list_capacity, self.history.exposure, kept_maps.as_ref());
+        let data = frame_data(&self.gpu, scene, view, settings, kept)?;
         let mut graph = Graph::new(self.history.number);
-        let [width, height] = data.shadows.plan.atlas;
-        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
-        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        // An atlas of another size is made anew.
+        let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
         let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
@@ -555,7 +567,8 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        let kept = (self.list_capacity, self.history.exposure, None);
+        let data = frame_data(&self.gpu, scene, view, settings, kept)?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
@@ -587,7 +600,7 @@ fn frame_data(
     scene: &GpuScene,
     view: &View,
     settings: &Settings,
-    (list_capacity, last_exposure): (u32, Option<Exposure>),
+    (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
 ) -> GpuResult<FrameData> {
     let culling = FrameCulling::new(gpu, scene, view, &settings.culling)?;
     let visible = scene.visible(view, settings.culling.detail(view), culling.is_some());
@@ -599,7 +612,7 @@ fn frame_data(
         TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
-    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
+    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights, kept_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);

@@ -6,8 +6,9 @@ mod common;
 use common::{exposure_for, gpu, parallel, perspective};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
+    compare::flip,
     frame::{Picture, Settings, ShadowSettings},
-    passes::{View, culling::CullingSettings},
+    passes::{View, culling::CullingSettings, scene_data::LevelsFor},
     photometry::Lux,
     scene::{
         AlphaMode, Material, Scene,
@@ -176,4 +177,52 @@ fn what_is_hidden_is_never_missed() {
     let still = perspective(DVec3::new(0.4, 1.6, -1.2), DVec3::new(0.0, 1.5, -9.0), 1.0, 0.02, SIZE);
     let drawn: Vec<usize> = (0..4).map(|_| compare(&still, &mut hidden).instances).collect();
     assert!(drawn[1] < drawn[0] && drawn[2] == drawn[3], "a still view settles: {drawn:?}");
+}
+
+/// Balls of 5,120 triangles from near to far.
+fn balls() -> Scene {
+    let mut builder = SceneBuilder::new("balls");
+    let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
+    let ball = builder.add_mesh("ball", shapes::icosphere(0.5, 4), grey);
+    for index in 0..40 {
+        let along = 1.5 * 1.12_f64.powi(index);
+        let at = DVec3::new(along * 0.4 * f64::from(index % 5 - 2), 0.3 * along * f64::from(index % 3 - 1), -along);
+        let scale = DVec3::splat(if index % 7 == 3 { -1.0 } else { 1.0 });
+        builder.instance("ball", ball, DMat4::from_translation(at) * DMat4::from_scale(scale));
+    }
+    builder.sun("sun", Lux(60_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.6));
+    builder.build().unwrap()
+}
+
+#[test]
+fn coarser_levels_look_the_same_on_both_sides() {
+    let Some(device) = gpu() else { return };
+    let mut renderer = device.renderer();
+    let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+    let scene = renderer.upload_with(&balls(), &shadows, LevelsFor::Large).unwrap();
+    let views = [
+        perspective(DVec3::ZERO, DVec3::NEG_Z, 0.8, 0.05, SIZE),
+        parallel(DVec3::new(0.0, 0.0, 2.0), DVec3::NEG_Z, 6.0, 300.0, SIZE),
+    ];
+    for view in views {
+        let mut with = |culling| renderer.render(&scene, &view, &settings(culling)).unwrap();
+        let full = with(HOST);
+        assert_eq!(full.drawn.draws, 2, "all of a handedness at once");
+        for error_pixels in [0.25, 2.0] {
+            let host = with(CullingSettings { error_pixels, ..HOST });
+            let ours = with(CullingSettings { error_pixels, ..VIEW });
+            assert!(host.drawn.draws > 3, "several levels: {:?}", host.drawn);
+            assert!(bits(&host) == bits(&ours), "{error_pixels}");
+            let hidden = with(CullingSettings { error_pixels, ..HIDDEN });
+            assert!(bits(&host) == bits(&hidden), "{error_pixels}, with what hides");
+            let srgb = |picture: &Picture| -> Vec<[f32; 3]> {
+                let linear = |byte: u8| sunny16::scene::procedural::textures::srgb_decode(f32::from(byte) / 255.0);
+                picture.display.chunks_exact(4).map(|p| [linear(p[0]), linear(p[1]), linear(p[2])]).collect()
+            };
+            let map = flip::ldr(&srgb(&ours), &srgb(&full), ours.width, 67.0);
+            let mean = map.iter().map(|&value| f64::from(value)).sum::<f64>() / map.len() as f64;
+            println!("{error_pixels} px: FLIP {mean:.5}, {} draws", host.drawn.draws);
+            assert!(mean < f64::from(error_pixels) * 0.02, "{error_pixels} px: FLIP {mean}");
+        }
+    }
 }

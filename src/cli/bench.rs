@@ -142,7 +142,7 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();
-    let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let upload_ms = since(start);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;

@@ -18,6 +18,7 @@ use crate::{
     photometry::Ev100,
     scene::{
         Scene,
+        look::ShadowMethod,
         procedural::field::{self, Kind},
     },
 };
@@ -69,7 +70,8 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
     let off = CullingSettings { enabled: false, ..on };
     let in_view = CullingSettings { occlusion: false, ..on };
     let mut row = |what: &str, scene: &Scene, culling: CullingSettings| -> Result<Measured, CliError> {
-        let measured = measure(args, renderer, scene, &view, culling)?;
+        let shadows = what.contains("shadows");
+        let measured = measure(args, renderer, scene, &view, (culling, shadows))?;
         let Measured { frame, host, geometry, drawn } = &measured;
         println!(
             "  {what:<38} {geometry:>9.3} {host:>9.3} {frame:>9.3} {:>9} {:>9} {:>9}",
@@ -83,8 +85,9 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
         ("all, host tests the view", row("all, host tests the view", &scene, off)?),
         ("all, device tests the view", row("all, device tests the view", &scene, in_view)?),
         ("all, and what is hidden", row("all, and what is hidden", &scene, on)?),
+        ("the same, moving, with a sun's shadows", row("the same, moving, with a sun's shadows", &scene, on)?),
     ];
-    let [_, (_, alone), .., (_, ours)] = &rows;
+    let [_, (_, alone), .., (_, ours), _] = &rows;
     println!(
         "  ratio to what is seen, as one mesh: geometry {:.2}, frame {:.2}",
         ours.geometry / alone.geometry,
@@ -130,10 +133,10 @@ fn measure(
     renderer: &mut Renderer,
     scene: &Scene,
     view: &View,
-    culling: CullingSettings,
+    (culling, with_shadows): (CullingSettings, bool),
 ) -> Result<Measured, CliError> {
     let exposure = Exposure::from_ev100(Ev100(15.0)).map_err(|error| CliError::Internal(error.to_string()))?;
-    let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+    let shadows = ShadowSettings { enabled: with_shadows, method: ShadowMethod::Maps, ..ShadowSettings::default() };
     let settings = Settings { exposure, shadows, culling, ..Settings::default() };
     let uploaded = renderer.upload_for(scene, &settings.shadows)?;
     let series = |name: &str| Series { name: name.into(), ms: Vec::new() };
@@ -141,7 +144,12 @@ fn measure(
     let mut drawn = Drawn::default();
     for number in 0..WARM_UP + args.frames {
         let start = Instant::now();
-        let pending = renderer.submit(&uploaded, view, &settings, Wanted { display: false, nits: false })?;
+        // A camera that moves: its shadow maps are made anew in each frame.
+        let mut view = *view;
+        if with_shadows {
+            view.position.x += f64::from(number) * 0.5;
+        }
+        let pending = renderer.submit(&uploaded, &view, &settings, Wanted { display: false, nits: false })?;
         let submitted = since(start);
         let picture = renderer.collect(pending)?;
         let whole = since(start);

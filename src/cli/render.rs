@@ -104,7 +104,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;

@@ -204,22 +204,20 @@ impl CullingPass {
             bases: g.storage("culling bases", (blocks + 1) * 16),
         };
         let pyramid = (frame.occlusion && placements.was_seen()).then(|| {
-            self.choose(g, (placements, frame), "cull occluders", &self.occluders, between, None, out);
+            self.choose(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
             self.declare_pyramid(g, scene, data, (placements, frame), out)
         });
         let test = if pyramid.is_some() { &self.hidden } else { &self.view };
-        self.choose(g, (placements, frame), "cull", test, between, pyramid, out);
+        self.choose(g, (placements, frame), ("cull", test), between, pyramid, out);
         Some(out)
     }
 
     /// Tests all placements and writes instances and draws of those that pass.
-    #[allow(clippy::too_many_arguments)]
     fn choose<'a>(
         &'a self,
         g: &mut Graph<'a>,
         (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
-        name: &str,
-        test: &'a Arc<ComputePipeline>,
+        (name, test): (&str, &'a Arc<ComputePipeline>),
         Between { seen, ranks, counts, bases }: Between,
         pyramid: Option<Pyramid>,
         out: Culled,

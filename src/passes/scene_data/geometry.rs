@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use glam::{DMat4, Vec2, Vec3, Vec4};
+use rayon::prelude::*;
 
-use super::{Layer, materials::texture_slots, posed::PosedGroup};
+use super::{Layer, levels::coarser, materials::texture_slots, posed::PosedGroup};
 use crate::{
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
@@ -49,6 +50,16 @@ pub(super) struct Group {
     pub(super) double_sided: bool,
     /// Coarser ranges of indices, finest first.
     pub(super) coarser: Vec<Level>,
+}
+
+/// Which meshes get coarser levels of detail at upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LevelsFor {
+    /// None: every mesh is drawn as it is.
+    #[default]
+    None,
+    /// Those of very many triangles.
+    Large,
 }
 
 /// A level of detail.
@@ -112,9 +123,15 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    detail: LevelsFor,
 ) -> GpuResult<Geometry> {
+    let levels: Vec<Vec<(Vec<u32>, f32)>> = match detail {
+        LevelsFor::None => vec![Vec::new(); parts.len()],
+        LevelsFor::Large => parts.par_iter().map(|part| coarser(part.primitive)).collect(),
+    };
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
-    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
+    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum::<usize>()
+        + levels.iter().flatten().map(|(indices, _)| indices.len()).sum::<usize>();
     let instance_count: usize = parts.iter().map(|part| part.places.len()).sum();
     for (what, count, limit) in [
         ("the number of vertices", vertex_count, i32::MAX as usize),
@@ -136,11 +153,23 @@ pub(super) fn upload_geometry(
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
-    for &Part { primitive, ref places, material } in parts {
+    for (&Part { primitive, ref places, material }, levels) in parts.iter().zip(&levels) {
         let described = materials.get(material).cloned().unwrap_or_default();
         let (center, radius, half_size) = bounding_sphere(&primitive.positions);
+        let first_index = index_data.len() as u32;
+        index_data.extend_from_slice(&primitive.indices);
+        let coarser = levels.iter().map(|(indices, error)| {
+            let level = Level {
+                first_index: index_data.len() as u32,
+                index_count: indices.len() as u32,
+                error: *error,
+            };
+            index_data.extend_from_slice(indices);
+            level
+        });
+        let coarser = coarser.collect();
         groups.push(Group {
-            first_index: index_data.len() as u32,
+            first_index,
             index_count: primitive.indices.len() as u32,
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
@@ -151,11 +180,10 @@ pub(super) fn upload_geometry(
                 AlphaMode::Blend => Layer::Blend,
             },
             double_sided: described.double_sided,
-            coarser: Vec::new(),
+            coarser,
         });
         posed.push(PosedGroup { center, radius, half_size, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
-        index_data.extend_from_slice(&primitive.indices);
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
     uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;

@@ -1,6 +1,7 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
 mod geometry;
+mod levels;
 mod lights;
 mod materials;
 mod placements;
@@ -20,7 +21,7 @@ use self::{
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
-    geometry::{VERTEX_STRIDE, vertex_attributes},
+    geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
     placements::{DetailChoice, DevicePlacements, Placements, Run, SplitPoint, in_view},
     posed::Posed,
@@ -175,12 +176,19 @@ impl CasterGroup {
 }
 
 impl GpuScene {
-    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
+    /// Uploads a scene; with `trees`, what shadow rays walk too; with `detail`, coarser
+    /// levels of large meshes. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, trees: TreesFor, pipeline: &GraphicsPipeline) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        scene: &Scene,
+        trees: TreesFor,
+        detail: LevelsFor,
+        pipeline: &GraphicsPipeline,
+    ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
@@ -198,7 +206,7 @@ impl GpuScene {
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
         }));
-        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials, detail)?;
         let has_tangents = materials_with_tangents(scene);
         let packed: Vec<shared::Material> = materials
             .iter()
