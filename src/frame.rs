@@ -15,10 +15,11 @@ use crate::{
         culling::{self, Culled, CullingSettings, FrameCulling},
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
         resolve::Channel,
-        scene_data::LevelsFor,
+        scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         tonemap::ToDisplay,
@@ -140,6 +141,8 @@ pub struct Settings {
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
     /// Outputs beside the picture.
@@ -166,17 +169,21 @@ fn frame<'a>(
     data: &'a FrameData,
     view: &View,
     settings: &Settings,
-    kept_maps: Option<&MapPlan>,
+    (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
-    let culled = passes.culling.declare(g, scene, data);
-    let gbuffer = passes.gbuffer.declare(g, scene, data, culled);
+    let vertices = passes.skin.declare(g, scene, moved);
+    let culled = passes.culling.declare(g, scene, data, vertices);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let lit = passes.lighting.declare(g, scene, data, LightingInputs { gbuffer, lists, atlas, open }, split);
+    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let lit = passes.lighting.declare(g, scene, data, inputs, split);
+    passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    passes.blend.declare(g, scene, data, gbuffer, lit, atlas);
+    let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
@@ -184,7 +191,14 @@ fn frame<'a>(
     };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
+    let light = camera.motion_blur(
+        g,
+        (scene, data, &passes.skin),
+        (view, gbuffer.depth),
+        light,
+        effects,
+        settings.shutter.as_ref(),
+    );
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -289,6 +303,7 @@ pub struct Pending {
     histogram: Option<BufferHandle>,
     drawn: Drawn,
     culled: Option<BufferHandle>,
+    gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
 
@@ -332,6 +347,8 @@ pub struct Renderer {
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
     kept_maps: Option<(u64, MapPlan)>,
+    /// The pose whose vertices the device has.
+    moved: Option<u64>,
     gpu: Gpu,
 }
 
@@ -350,6 +367,7 @@ impl Renderer {
             history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
+            moved: None,
             gpu: gpu.clone(),
         })
     }
@@ -381,7 +399,8 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_with(&self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
-        GpuScene::new(&self.gpu, scene, shadows.trees(), detail, &self.passes.gbuffer.opaque)
+        let (passes, wanted) = (&self.passes, (shadows.trees(), detail));
+        GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
     }
 
     /// Whether the device can make pictures of this size.
@@ -435,6 +454,7 @@ impl Renderer {
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps =
             self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
@@ -443,7 +463,8 @@ impl Renderer {
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is made anew.
         let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
+        let moved = self.moved.take() == Some(scene.number);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (kept_maps.as_ref(), moved));
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -463,6 +484,7 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
+        self.moved = Some(scene.number);
         if settings.accumulate.is_some() {
             self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
         }
@@ -485,6 +507,7 @@ impl Renderer {
             histogram: images.histogram,
             drawn,
             culled,
+            gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
     }
@@ -530,6 +553,9 @@ impl Renderer {
             drawn.instances += at(0);
             drawn.hidden = at(1);
             drawn.outside = drawn.outside.saturating_sub(at(0) + at(1));
+            if let Some(gain) = &pending.gain {
+                gain.found(at(1), at(0), pending.settings.culling.patience);
+            }
         }
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
@@ -567,12 +593,13 @@ impl Renderer {
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
         let kept = (self.list_capacity, self.history.exposure, None);
         let data = frame_data(&self.gpu, scene, view, settings, kept)?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
+        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -602,7 +629,11 @@ fn frame_data(
     settings: &Settings,
     (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
 ) -> GpuResult<FrameData> {
-    let culling = FrameCulling::new(gpu, scene, view, &settings.culling)?;
+    // What moves while the shutter is open is drawn once more, by the host's draws.
+    let culling = match settings.shutter {
+        None => FrameCulling::new(gpu, scene, view, &settings.culling)?,
+        Some(_) => None,
+    };
     let visible = scene.visible(view, settings.culling.detail(view), culling.is_some());
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
@@ -646,6 +677,8 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        multi_scatter: u32::from(scene.multiscatter),
+        layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: if settings.ao.enabled && scene.has_environment {
             shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
         } else {
@@ -661,6 +694,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
@@ -688,7 +722,8 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         let mut out = [0f32; 4];
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            *out = if index < 3 { (value * scale) as f32 } else { value as f32 };
+            // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
+            *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }
         out
     })

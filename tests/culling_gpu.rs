@@ -20,7 +20,7 @@ use sunny16::{
 const SIZE: (u32, u32) = (150, 93);
 
 /// Tested on the host.
-const HOST: CullingSettings = CullingSettings { enabled: false, occlusion: false, least: 1, error_pixels: 0.0 };
+const HOST: CullingSettings = CullingSettings { enabled: false, occlusion: false, least: 1, patience: 0, error_pixels: 0.0 };
 /// Tested on the device against the view.
 const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
 /// And against what hides.

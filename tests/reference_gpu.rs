@@ -133,6 +133,49 @@ fn a_large_panel_loses_no_light() {
     }
 }
 
+/// An unlit surface beside a white one, and no lamp: the same base colour in both renderers, whatever the exposure, and no
+/// light from it.
+#[test]
+fn unlit_surfaces_show_their_base_colour_at_any_exposure_and_light_nothing() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let color = Vec3::new(0.5, 0.18, 0.9);
+    let mut builder = SceneBuilder::new("unlit");
+    let floor = builder.add_material(dielectric("floor", Vec3::ONE, 0.5));
+    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), floor);
+    builder.instance("floor", plane, DMat4::IDENTITY);
+    // What a material emits counts for nothing where it is unlit.
+    let flat = Material { unlit: true, emission: Vec3::splat(300.0), ..dielectric("flat", color, 1.0) };
+    let flat = builder.add_material(flat);
+    let block = builder.add_mesh("block", shapes::cuboid(Vec3::splat(0.8)), flat);
+    builder.instance("block", block, DMat4::from_translation(DVec3::Y * 0.4));
+    let scene = builder.build().unwrap();
+    let eye = DVec3::new(0.3, 1.9, 3.4);
+    let pose = facing(eye, DVec3::new(0.0, 0.3, 0.0));
+    let view = View::new(pose, &PROJECTION, SIZE.0 as u32, SIZE.1 as u32);
+    let camera = Pinhole::new(pose, PROJECTION, SIZE.0, SIZE.1);
+    let world = World::new(&scene, eye);
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, 8, &AtomicBool::new(false)));
+    assert!(film.mean(|parts| parts.total()).iter().all(|light| *light == DVec3::ZERO));
+    for ev100 in [-2.0, 6.0, 15.0] {
+        let exposure = exposure_for(1.2 * f64::exp2(ev100), 1.0);
+        let white = exposure.saturation_luminance();
+        let raster = picture(&mut renderer, &scene, &view, &Settings { exposure, ..Settings::default() });
+        let shown = film.shown(white);
+        let seen = shown.iter().filter(|nits| **nits != DVec3::ZERO).count();
+        assert!((300..4000).contains(&seen), "{seen}");
+        let off = |a: DVec3, b: DVec3| (a - b).abs().max_element() / white.get();
+        let want = color.as_dvec3() * white.get();
+        assert!(shown.iter().all(|nits| *nits == DVec3::ZERO || off(*nits, want) < 1e-6));
+        let worst = raster.nits.iter().zip(&shown).map(|(a, b)| off(Vec3::from_array(*a).as_dvec3(), *b));
+        let worst = worst.fold(0.0, f64::max);
+        println!("unlit at EV100 {ev100}: {seen} pixels, worst difference {:.3} % of white", worst * 100.0);
+        // Half floats.
+        assert!(worst < 1e-3, "{worst}");
+    }
+}
+
 #[test]
 fn glowing_triangles_light_and_shade_as_the_path_tracer_says() {
     let Some(guard) = gpu() else { return };

@@ -219,6 +219,7 @@ vec3 ltc_map(float alpha, float nv, float view_sine) {
     return vec3(e.x * e.x, e.y * e.x * view_sine, e.z) * (0.5 / alpha);
 }
 
+#ifndef LAYERS
 vec3 to_lobe(vec3 m, vec3 p) { return vec3(m.x * p.x + m.y * p.z, m.z * p.y, p.z); }
 vec3 from_lobe(vec3 m, vec3 p) { return vec3((p.x - m.y * p.z) / m.x, p.y / m.z, p.z); }
 
@@ -234,6 +235,11 @@ vec2 lobe_at(vec3 v, vec3 l, float alpha) {
     float k = alpha / (dot(h.xy, h.xy) + a * a);
     return vec2(k * k / PI * v_smith(l.z, max(v.z, 1e-4), alpha) * l.z, schlick_weight(dot(v, h)));
 }
+
+float lobe_determinant(vec3 m) { return m.x * m.z; }
+#else
+#include "lib/area_stretched.glsl"
+#endif
 
 float schlick_between(vec3 v, vec3 l) {
     return schlick_weight(sqrt(clamp(0.5 + 0.5 * dot(v, l), 0.0, 1.0)));
@@ -314,7 +320,7 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
     int first = wide < FEW_NODES ? 0 : v.z < GRAZING ? 4 : 1;
     int last = wide < FEW_NODES ? 1 : v.z < GRAZING ? 10 : 4;
     int stride = (corner_count + MOST_SECTORS - 1) / MOST_SECTORS;
-    float determinant = m.x * m.z;
+    float determinant = lobe_determinant(m);
     float lobe = 0.0;
     vec2 sums = vec2(0.0);
     for (int i = 0; i < corner_count; i += stride) {
@@ -350,10 +356,20 @@ vec2 integrate_lobe(vec3 v, float alpha, vec3 m) {
     return lobe > 0.0 ? sums * (max(integral.z, 0.0) / lobe) : vec2(0.0);
 }
 
-// Luminance (nits by channel) of a surface towards the viewer under a shining shape: diffuse and specular parts.
-void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
-    diffuse = vec3(0.0);
-    specular = vec3(0.0);
+// What a surface's lobes integrate to over a shining shape.
+struct AreaIntegrals {
+    float irradiance;      // projected solid angle (sr)
+    float weight;          // mean of Schlick's weight over it
+    vec2 shine;            // integral of D V n.l, and of the same times Schlick's weight
+    vec3 towards;          // unit, to the middle of what is seen of it, in the surface's frame
+    mat3 frame_of;         // from the world to that frame
+};
+
+// The integrals; irradiance is 0 where nothing of the shape is above the horizon.
+void integrate_area(Light light, Surface s, out AreaIntegrals area) {
+    area.irradiance = 0.0;
+    area.weight = 0.0;
+    area.shine = vec2(0.0);
     uint kind = light.kind & LIGHT_KIND_BITS;
     vec3 to_light = light.position - s.position;
     bool flat_shape = kind == LIGHT_DISK || kind == LIGHT_RECTANGLE || kind == LIGHT_TRIANGLE;
@@ -364,6 +380,8 @@ void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     vec3 tangent = unit_or(s.view - s.normal * nv, across(s.normal));
     vec3 bitangent = cross(s.normal, tangent);
     mat3 frame_of = transpose(mat3(tangent, bitangent, s.normal));
+    area.frame_of = frame_of;
+    area.towards = vec3(0.0, 0.0, 1.0);
     vec3 v = vec3(sqrt(max(1.0 - nv * nv, 0.0)), 0.0, nv);
     vec3 center = frame_of * to_light;
     vec3 along = frame_of * light.right;
@@ -387,6 +405,9 @@ void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     }
     float size = reach / d;
     vec3 m = ltc_map(s.alpha, max(nv, 0.0), v.x);
+#ifdef LAYERS
+    stretch_lobe(m, s.alpha, frame_of);
+#endif
     vec3 lobe = unit_or(from_lobe(m, vec3(0.0, 0.0, 1.0)), vec3(0.0, 0.0, 1.0));
 
     float irradiance = -1.0;
@@ -477,20 +498,28 @@ void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     if (irradiance <= 0.0) {
         return;
     }
+    area.irradiance = irradiance;
+    area.towards = direction;
     // Schlick's weight over the outline, and the specular lobe with and without it.
-    float weight = size < TINY ? schlick_between(v, direction) : mean_schlick(v);
-    float stretch = max(max(m.x, m.y), max(m.z, 1.0)) / max(length(to_lobe(m, direction)), 1e-20);
-    vec2 shine;
+    area.weight = size < TINY ? schlick_between(v, direction) : mean_schlick(v);
+    vec3 lobe_direction = to_lobe(m, direction);
+    float stretch = max(max(m.x, m.y), max(m.z, 1.0)) / max(length(lobe_direction), 1e-20);
     if (size * stretch < TINY_IN_LOBE) {
         vec2 f = lobe_at(v, direction, s.alpha);
-        shine = direction.z > 0.0 ? f.x / direction.z * irradiance * vec2(1.0, f.y) : vec2(0.0);
+        area.shine = direction.z > 0.0 ? f.x / direction.z * irradiance * vec2(1.0, f.y) : vec2(0.0);
     } else {
-        shine = integrate_lobe(v, s.alpha, m);
+        area.shine = integrate_lobe(v, s.alpha, m);
     }
+}
+
+// Luminance (nits by channel) of a surface towards the viewer under a shining shape: diffuse and specular parts.
+void area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
+    AreaIntegrals area;
+    integrate_area(light, s, area);
     const float one = 1.0 - DIELECTRIC_F0;
-    diffuse = light.intensity * s.base_color * ((1.0 - s.metallic) * one / PI * irradiance * (1.0 - weight));
-    vec3 dielectric = vec3(DIELECTRIC_F0 * shine.x + one * shine.y);
-    vec3 metal = s.base_color * shine.x + (1.0 - s.base_color) * shine.y;
+    diffuse = light.intensity * s.base_color * ((1.0 - s.metallic) * one / PI * area.irradiance * (1.0 - area.weight));
+    vec3 dielectric = vec3(DIELECTRIC_F0 * area.shine.x + one * area.shine.y);
+    vec3 metal = s.base_color * area.shine.x + (1.0 - s.base_color) * area.shine.y;
     specular = light.intensity * mix(dielectric, metal, s.metallic);
 }
 

@@ -50,11 +50,22 @@ vec4 fragment_base_color() {
     return color;
 }
 
+// Perceptual roughness of a surface whose normals vary within the pixel: what src/passes/mips.rs (`variance`, with the papers)
+// keeps in the alpha of a normal map is added to the square of the distribution's alpha, which is roughness^4.
+float widened_roughness(float roughness, float variance) {
+    float square = roughness * roughness;
+    return sqrt(sqrt(min(square * square + variance, 1.0)));
+}
+
 // Metallic in x, roughness in y.
 vec2 fragment_metallic_roughness() {
     vec2 factors = vec2(materials[material_index].metallic, materials[material_index].roughness);
 #ifndef PLAIN
     factors *= sample_slot(metallic_roughness_texture, 1).bg;
+    if ((materials[material_index].flags & MATERIAL_NORMAL_MAP) != 0u) {
+        float deviation = sample_slot(normal_texture, 2).a * materials[material_index].normal_scale;
+        factors.y = widened_roughness(factors.y, deviation * deviation);
+    }
 #endif
     return factors;
 }

@@ -28,5 +28,5 @@ void main() {
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
     // the camera renders white.
-    out_emission = vec4(to_half_range(unlit ? base.rgb : emission), 1.0);
+    out_emission = vec4(to_half_range(unlit ? base.rgb : emission), materials[material_index].layer_mark);
 }

@@ -1,4 +1,5 @@
 #version 460
+// variants: LAYERS
 // Vertices of the scene to clip space, camera-relative.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -13,11 +14,21 @@ layout(location = 3) in vec2 uv0;
 layout(location = 4) in vec2 uv1;
 layout(location = 5) in vec4 color;
 
+// The layered pass draws again what the G-buffer holds, where depth is equal.
+invariant gl_Position;
+
 layout(location = 0) out vec3 out_position;
 layout(location = 1) out vec3 out_normal;
 layout(location = 2) out vec4 out_tangent;
 layout(location = 3) out vec4 out_uv;
 layout(location = 4) out vec4 out_color;
+#ifdef LAYERS
+// Metres to a length of the mesh.
+layout(location = 5) flat out float out_scale;
+#endif
+
+// Other passes draw the same surfaces with an equal depth.
+invariant gl_Position;
 
 void main() {
     Instance instance = instances[gl_InstanceIndex];
@@ -27,5 +38,8 @@ void main() {
     out_tangent = vec4(mat3(instance.to_world) * tangent.xyz, tangent.w * instance.normal2.w);
     out_uv = vec4(uv0, uv1);
     out_color = color;
+#ifdef LAYERS
+    out_scale = pow(abs(determinant(mat3(instance.to_world))), 1.0 / 3.0);
+#endif
     gl_Position = frame.view_projection * vec4(world.xyz, 1.0);
 }

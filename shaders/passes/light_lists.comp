@@ -19,6 +19,7 @@ layout(set = 0, binding = 7, scalar) writeonly buffer tile_block { uint tile_sli
 layout(set = 0, binding = 8, scalar) writeonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 9, scalar) writeonly buffer entry_block { uint entries[]; };
 layout(set = 0, binding = 10, scalar) buffer report_block { uint report[]; };
+layout(set = 0, binding = 11) uniform texture2D emission_image;
 
 // Steps of the table of losses: half octaves of lux from 2^-30 on (src/passes/light_tree.rs).
 const uint STEPS = 128u;
@@ -190,8 +191,19 @@ void main() {
             alpha = count == 0u ? s.alpha : min(alpha, s.alpha);
             base = count == 0u ? brightest : max(base, brightest);
             float nv = max(dot(s.normal, s.view), 0.0);
-            facing = count == 0u ? nv : min(facing, nv);
             float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
+            if (frame.layered != 0u) {
+                // Lobes that the G-buffer does not hold reflect all light at most, and are no sharper than their mark says.
+                float mark = texelFetch(emission_image, pixel, 0).a;
+                if (mark >= LAYER_MARK) {
+                    nv = mark >= 2.0 * LAYER_MARK ? 0.0 : nv;
+                    float roughness = fract(mark);
+                    alpha = min(alpha, max(roughness * roughness, MIN_ALPHA));
+                    base = 1.0;
+                    own_f0 = 1.0;
+                }
+            }
+            facing = count == 0u ? nv : min(facing, nv);
             f0 = count == 0u ? own_f0 : max(f0, own_f0);
             ++count;
         }

@@ -28,11 +28,12 @@ layout(location = 2) out vec4 out_specular;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    vec3 emission = texelFetch(emission_image, pixel, 0).rgb;
+    vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     Surface s;
-    if (depth > 0.0 && load_surface(pixel, depth, s)) {
+    // What has further lobes is lit by the layered pass.
+    if (depth > 0.0 && emission.a < LAYER_MARK && load_surface(pixel, depth, s)) {
         vec3 d, r;
 #ifdef TRACED
         // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
@@ -84,7 +85,7 @@ void main() {
     }
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
-    out_light = vec4(to_half_range(diffuse + specular + emission), 1.0);
+    out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), 1.0);
     out_specular = vec4(to_half_range(specular), 1.0);

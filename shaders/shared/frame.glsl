@@ -20,8 +20,8 @@ struct FrameConstants {
     uint shadow_samples;       // rays to a light with a surface
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
     uint ambient;              // AMBIENT_ bits
-    uint pad1;
-    uint pad2;
+    uint layered;              // 1: some pixels are lit by the layered pass
+    uint multi_scatter;        // 1: light that bounces between facets is given back
 };
 
 // What hides light from all around was measured (pass `ao`).
@@ -124,11 +124,49 @@ struct Material {
     float normal_scale;
     float occlusion_strength;
     uint flags;
+    uint layers;               // number of its LayeredMaterial, or NONE
+    float layer_mark;          // what the G-buffer's emission has as alpha: see LAYER_MARK
     uint pad0;
-    uint pad1;
-    uint pad2;
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
+
+// The alpha of the G-buffer's emission: 1, or for surfaces that the layered pass lights LAYER_MARK plus the least perceptual
+// roughness of their lobes; another LAYER_MARK where a lobe has a normal of its own.
+const float LAYER_MARK = 2.0;
+
+// What the G-buffer does not hold of a material: the extensions' lobes (lib/layers.glsl).
+struct LayeredMaterial {
+    vec3 specular_color;
+    float specular;
+    vec3 sheen_color;
+    float sheen_roughness;
+    vec3 through_color;        // of diffuse transmission
+    float diffuse_transmission;
+    vec3 absorption;           // 1/m
+    float thickness;           // in the mesh's lengths
+    float ior;                 // 0: all light is reflected
+    float transmission;
+    float dispersion;
+    float coat;
+    float coat_roughness;
+    float coat_normal_scale;
+    float anisotropy;
+    float rotation;            // rad
+    float iridescence;
+    float film_ior;
+    float film_minimum;        // nm
+    float film_maximum;
+    uint textures;             // a bit a texture that is there
+    uint flags;                // LAYERS_
+    uint pad0;
+    uint pad1;
+    vec4 uv_rows[28];          // fourteen textures, as Material has them
+};
+
+// Thickness is that of a volume; else of a thin wall.
+const uint LAYERS_VOLUME = 1u;
+// The meshes have tangents.
+const uint LAYERS_TANGENTS = 2u;
 
 // The head of the environment's buffer (lib/environment.glsl).
 struct EnvironmentConstants {
@@ -151,5 +189,6 @@ const uint MATERIAL_UNLIT = 2u;
 const uint MATERIAL_NORMAL_MAP = 4u;
 const uint MATERIAL_DOUBLE_SIDED = 8u;
 const uint MATERIAL_LAMP = 16u;
+const uint MATERIAL_BLEND = 32u;
 
 #endif

@@ -103,11 +103,15 @@ pub struct TopLevel {
     pub(super) wide: Vec<Wide>,
 }
 
-/// Whether a material casts shadows: blended ones do not. Their light is neither stopped nor tinted; both faces of all
-/// others stop it, and masked ones where they are there.
+/// Whether a material casts shadows: blended ones do not, nor thin walls that let most light straight through. Their light
+/// is neither stopped nor tinted; both faces of all others stop it, and masked ones where they are there.
 #[must_use]
 pub fn casts_shadow(material: &Material) -> bool {
-    material.alpha != AlphaMode::Blend
+    let pane = material.transmits()
+        && !material.encloses_volume()
+        && material.transmission_texture.is_none()
+        && material.transmission * (1.0 - material.metallic) > 0.5;
+    material.alpha != AlphaMode::Blend && !pane
 }
 
 /// A tree with indices of its own, before it joins the others.
@@ -253,6 +257,29 @@ impl SceneBvh {
             .collect();
         self.top = build::build(&mut items, 1);
         self.places = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
+    }
+
+    /// Whether the trees are those of the scene's meshes where they stand now, so that `place` finds each of them.
+    #[must_use]
+    pub fn fits(&self, scene: &Scene) -> bool {
+        let mut plain = vec![None; scene.meshes.len()];
+        for bottom in &self.bottoms {
+            if let Some(slot) = plain.get_mut(bottom.mesh) {
+                let (whole, flat): &mut (bool, Vec<DMat3>) = slot.get_or_insert_default();
+                match bottom.baked {
+                    None => *whole = true,
+                    Some(linear) => flat.push(linear),
+                }
+            }
+        }
+        scene.walk().iter().all(|placed| {
+            // A mesh without any tree has nothing that is wanted.
+            let Some(Some((whole, flat))) = placed.node.mesh.map(|mesh| plain.get(mesh).cloned().flatten()) else {
+                return true;
+            };
+            let linear = DMat3::from_mat4(placed.world);
+            if flattens(&linear) { flat.contains(&linear) } else { whole }
+        })
     }
 
     /// None where the place is beyond what single precision holds.

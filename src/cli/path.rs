@@ -5,10 +5,10 @@ mod outputs;
 mod progress;
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
-        Once,
+        Once, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Options of the path tracer.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct PathArgs {
     /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
@@ -77,7 +77,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "give seconds, at least 0".into())
 }
 
-/// More pixels than this are refused: sums take 200 bytes each.
+/// More pixels than this are refused: sums take 224 bytes each.
 const MOST_PIXELS: u64 = 1 << 26;
 
 /// Samples of the small picture by which a camera that turns its own dials meters.
@@ -86,11 +86,15 @@ const METER_SAMPLES: u32 = 16;
 /// Somebody has pressed Ctrl-C, or the system asks the program to end.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// When the program learnt of it.
+static HEARD: OnceLock<Instant> = OnceLock::new();
+
 /// From here on, the first Ctrl-C ends the picture and the second the program.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let heard = || {
+            HEARD.get_or_init(Instant::now);
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(super::INTERRUPTED_CODE));
             }
@@ -100,6 +104,22 @@ pub fn listen() {
             log::warn!("Ctrl-C will not write the picture: {error}");
         }
     });
+}
+
+/// A file that is given up where somebody interrupts: what it was to hold is written soon anyway.
+struct UntilInterrupted<'a>(&'a mut dyn io::Write);
+
+impl io::Write for UntilInterrupted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// How long the film may go on before progress is shown and the file saved.
@@ -155,18 +175,20 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
-    if opened.scene.materials.iter().any(|material| material.unlit) {
-        eprintln!("unlit materials are black in the path tracer: they shine by the exposure, not by light");
-    }
     let mut film = begin(args, &file, (width, height), settings, &print)?;
     let seconds = trace(args, &mut film, &world, &camera, (&file, &print))?;
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    let stopped = HEARD.get().map_or(Duration::ZERO, Instant::elapsed);
 
-    let mut nits = film.mean(Parts::total);
+    // Unlit surfaces follow the exposure: no meter reads them.
     let exposed = match metered_before {
         Some(exposed) => exposed,
-        None => exposed(opened, meter(opened, &nits, (width, height), |place| camera.falloff(place))?)?,
+        None => {
+            let light = film.mean(Parts::total);
+            exposed(opened, meter(opened, &light, (width, height), |place| camera.falloff(place))?)?
+        }
     };
+    let mut nits = film.shown(exposed.exposure.saturation_luminance());
     if args.path.denoise && !interrupted {
         denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
     }
@@ -188,7 +210,8 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     if interrupted {
         let (have, of) = (film.samples(), args.path.spp);
         return Err(CliError::Interrupted(format!(
-            "interrupted at {have} of {of} samples a pixel, which {} holds; the same command with --resume goes on",
+            "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds them; the same command with --resume goes on",
+            stopped.as_secs_f64() * 1e3,
             args.output.display(),
         )));
     }
@@ -234,14 +257,15 @@ fn trace(
 ) -> Result<f64, CliError> {
     let spp = args.path.spp;
     let mut progress = Progress::new(args.quiet, film, world);
-    let save = |film: &Film| output::write_with(file, |out| film.write(print, out));
+    let save = |film: &Film| output::write_with(file, |out| film.write(print, &mut UntilInterrupted(out)));
     let mut saved = Instant::now();
     let mut interval = Duration::from_secs_f64(args.path.save_every);
     let mut step = 1;
     let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
     while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {
         let turn = Instant::now();
-        let goal = spp.min(film.samples().saturating_add(step));
+        // Several for each pixel at a time are quicker; where a turn ends, tiles differ by a quarter of their samples at most.
+        let goal = spp.min(film.samples().saturating_add(step.max(film.samples() / 4)));
         film.advance(world, camera, goal, &Turn { until: turn + Duration::from_millis(250) });
         // Small pictures take more samples at a time; which ones does not depend on it.
         if turn.elapsed() < Duration::from_millis(60) {
@@ -251,7 +275,9 @@ fn trace(
         if saved.elapsed() >= interval && !enough(film) {
             let began = Instant::now();
             // The picture in memory is worth more than a file to go on from.
-            if let Err(error) = save(film) {
+            if let Err(error) = save(film)
+                && !INTERRUPTED.load(Ordering::Relaxed)
+            {
                 eprintln!("{error}; the picture goes on, and will be tried to save again");
             }
             // Large pictures take long to write: no more than a twentieth of the time.
@@ -362,6 +388,9 @@ fn report(
         if film.converged() < 1.0 {
             println!("note: the rest has not: --spp {} with --resume goes on", film.samples().saturating_mul(4));
         }
+    }
+    if film.dropped() > 0 {
+        println!("note: the light of {} paths was no number; they count as dark", film.dropped());
     }
     if film.relative_error() > 0.5 {
         println!(

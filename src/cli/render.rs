@@ -20,7 +20,7 @@ use crate::{
     scene::look::metering::ExposureControl,
 };
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
     #[command(flatten)]
     scene: open::SceneArgs,
@@ -42,6 +42,13 @@ pub struct RenderArgs {
     renderer: RendererKind,
     #[command(flatten)]
     pub path: PathArgs,
+    /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one's
+    /// exposure is that of all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    frames: Option<u32>,
+    /// Pictures a second of a sequence.
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
+    fps: f64,
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
@@ -97,22 +104,40 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     foreign_options(args)?;
     let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    output::check_writable(&args.output)?;
-    let opened = open::open(&args.scene)?;
+    output::check_writable(&numbered(args, 0).output)?;
+    let first = args.scene.time.unwrap_or(0.0);
+    let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
+    let mut opened = open::open(&scene)?;
+    let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
-        return path::run(args, exr, &opened);
+        for number in 0..frames {
+            if number > 0 {
+                opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+            }
+            path::run(&numbered(args, number), exr, &opened)?;
+        }
+        return Ok(());
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    let mut on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
-    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, aovs)? };
-    let picture = renderer.render(&on_device, &view, &settings)?;
-    write(args, exr, &picture, white_balance)?;
-    if !args.quiet {
-        report(args, &opened, &gpu, &picture, &exposed);
+    for number in 0..frames {
+        if number > 0 {
+            opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+            on_device.follow(&gpu, &opened.scene)?;
+        }
+        let mut settings =
+            Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
+        opened.set_in_motion(&mut settings, &on_device);
+        let picture = renderer.render(&on_device, &opened.view(), &settings)?;
+        let args = numbered(args, number);
+        write(&args, exr, &picture, white_balance)?;
+        if !args.quiet {
+            report(&args, &opened, &gpu, &picture, &exposed);
+        }
     }
     drop(on_device);
     drop(renderer);
@@ -122,6 +147,21 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let messages = gpu.validation_messages();
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (1e-3..=1e6).contains(rate));
+    rate.ok_or_else(|| "give pictures a second, 0.001 to 1000000, e.g. 24".into())
+}
+
+/// The arguments with the name of one picture of a sequence; without a sequence as they are.
+fn numbered(args: &RenderArgs, number: u32) -> RenderArgs {
+    let mut args = args.clone();
+    if args.frames.is_some() {
+        let ending = args.output.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        args.output = args.output.with_extension(format!("{number:04}.{ending}"));
+    }
+    args
 }
 
 fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {

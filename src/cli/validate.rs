@@ -140,6 +140,7 @@ fn opened(case: &Case, more: &[String]) -> Result<open::Opened, CliError> {
         camera: case.camera.clone(),
         size: Some(open::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
+        time: None,
     })
 }
 
@@ -186,7 +187,7 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
     }
     for bound in &case.bounds {
         if shots.contains_key(&bound.test) && shots.contains_key(&bound.against) {
-            let more = validation::bounded(&case, bound, &shots, exposure.multiplier());
+            let more = validation::bounded(&case, bound, &shots, exposure);
             rows.extend(more.map_err(|detail| in_case(&case, detail))?);
         }
     }
@@ -258,7 +259,9 @@ fn traced(case: &Case, scene: &open::Opened, world: &World<'_>, whole_pixels: bo
     if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {
         return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
     }
-    let pixels = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();
+    // Unlit surfaces follow the exposure, which no light of theirs has a part in.
+    let white = path::exposure(scene, &film.mean(Parts::total))?.saturation_luminance();
+    let pixels = film.shown(white).iter().map(|c| c.as_vec3().to_array()).collect();
     Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
 }
 

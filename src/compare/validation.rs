@@ -8,7 +8,7 @@ use super::{
     metrics::{self, Pair},
     picture::Picture,
 };
-use crate::photometry::color::luminance;
+use crate::{camera::Exposure, photometry::color::luminance};
 
 /// A picture of a case, with what is known of its noise.
 #[derive(Clone, Debug)]
@@ -183,11 +183,11 @@ pub fn expected(case: &Case, expect: &Expect, shot: &Shot) -> Result<Row, String
     })
 }
 
-/// A bound's rows: one, or one a region. `exposure` is the camera's multiplier (1/nits), for figures of what is seen.
+/// A bound's rows: one, or one a region. `exposure` is the camera's, for figures of what is seen.
 ///
 /// # Errors
 /// A picture is missing, or the two are not of one size: one line.
-pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Result<Vec<Row>, String> {
+pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: Exposure) -> Result<Vec<Row>, String> {
     let shot = |name: &str| shots.get(name).ok_or_else(|| format!("there is no picture '{name}'"));
     let (test, against) = (shot(&bound.test)?, shot(&bound.against)?);
     let whole = [ALL.to_string()];
@@ -230,7 +230,13 @@ pub fn bounded(case: &Case, bound: &Bound, shots: &Shots, exposure: f64) -> Resu
         .collect()
 }
 
-fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, exposure: f64) -> Result<f64, String> {
+fn measure(
+    bound: &Bound,
+    test: &Shot,
+    against: &Shot,
+    mask: Option<&[bool]>,
+    exposure: Exposure,
+) -> Result<f64, String> {
     let (test, right) = (&test.picture, &against.picture);
     let mask = match (mask, bound.skip_edges.then(|| metrics::off_edges(right))) {
         (Some(mask), Some(flat)) => Some(mask.iter().zip(&flat).map(|(a, b)| *a && *b).collect()),
@@ -241,8 +247,9 @@ fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, ex
     if let Some(mask) = &mask {
         pair = pair.masked(mask).map_err(names)?;
     }
+    let multiplier = exposure.multiplier();
     let seen = |picture: &Picture| -> Vec<[f32; 3]> {
-        picture.pixels().iter().map(|pixel| pixel.map(|channel| (f64::from(channel) * exposure) as f32)).collect()
+        picture.pixels().iter().map(|pixel| pixel.map(|channel| (f64::from(channel) * multiplier) as f32)).collect()
     };
     let figure = match bound.metric {
         Metric::Mean => pair.bias(),
@@ -251,7 +258,7 @@ fn measure(bound: &Bound, test: &Shot, against: &Shot, mask: Option<&[bool]>, ex
         Metric::BlockWorst => pair.blocks().map(|blocks| blocks.worst),
         Metric::Flip => pair.mean(&flip::ldr(&seen(test), &seen(right), test.width(), PIXELS_PER_DEGREE)),
         Metric::FlipHdr => pair.mean(&flip::hdr(test.pixels(), right.pixels(), test.width(), PIXELS_PER_DEGREE).0),
-        Metric::Psnr => pair.psnr(1.0 / exposure),
+        Metric::Psnr => pair.psnr(exposure.saturation_luminance().get()),
         Metric::Stops => pair.stops().and_then(|stops| pair.mean(&stops.unsigned())),
     };
     figure.ok_or_else(|| {

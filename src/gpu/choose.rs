@@ -32,6 +32,12 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Whether it has an optional feature, by the name in `optional`.
+    #[must_use]
+    pub fn has(&self, feature: &str) -> bool {
+        self.optional.iter().any(|&(what, has)| what == feature && has)
+    }
+
     /// Higher is better among suitable devices.
     fn rank(&self) -> u32 {
         match self.kind {
@@ -135,6 +141,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
                 "anisotropic filtering",
                 base.sampler_anisotropy == vk::TRUE && core.device_type != vk::PhysicalDeviceType::CPU,
             ),
+            ("block compression", base.texture_compression_bc == vk::TRUE),
             ("descriptor indexing", f12.descriptor_indexing == vk::TRUE),
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
             (INDIRECT_FIRST_INSTANCE, base.draw_indirect_first_instance == vk::TRUE),

@@ -601,17 +601,18 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Binds one of the sets that were written beforehand as set 1 of the pipeline.
+    /// Binds one of the sets that were written beforehand as a set of the pipeline: that number they were made for.
     pub fn bind_texture_set(&mut self, pipeline: &Arc<GraphicsPipeline>, sets: &Arc<TextureSet>, index: usize) {
         let Some(&set) = sets.sets.get(index) else { return };
         let (device, commands) = self.raw();
-        // SAFETY: recording; the sets were made for a pipeline with the same set 1, and the frame's owner keeps them.
+        // SAFETY: recording; the sets were made for a pipeline with the same set of this number, and the frame's owner keeps
+        // them.
         unsafe {
             device.cmd_bind_descriptor_sets(
                 commands,
                 vk::PipelineBindPoint::GRAPHICS,
                 pipeline.0.interface.layout,
-                1,
+                sets.number,
                 &[set],
                 &[],
             );

@@ -416,7 +416,8 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash:
         .independent_blend(true)
         .sampler_anisotropy(anisotropy)
         .draw_indirect_first_instance(info.has(choose::INDIRECT_FIRST_INSTANCE))
-        .multi_draw_indirect(info.has(choose::MULTI_DRAW_INDIRECT));
+        .multi_draw_indirect(info.has(choose::MULTI_DRAW_INDIRECT))
+        .texture_compression_bc(info.has("block compression"));
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
     let mut f13 =
         vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);

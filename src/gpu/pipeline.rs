@@ -204,8 +204,8 @@ pub struct GraphicsState {
     pub depth: Option<(vk::Format, bool, vk::CompareOp)>,
     /// Constant and slope factor that are added to the depth of what is drawn.
     pub depth_bias: Option<(f32, f32)>,
-    /// A shader whose texture set (set 1) the pipeline's layout has whole, whatever its own shaders use of it, so that
-    /// texture sets made for one pipeline fit the others.
+    /// A shader whose texture sets (from set 1 on) the pipeline's layout has whole, whatever its own shaders use of them, so
+    /// that texture sets made for one pipeline fit the others.
     pub textures_of: Option<&'static str>,
 }
 
@@ -247,7 +247,7 @@ impl GraphicsPipeline {
         let (fragment, fragment_module) = ShaderModule::new(gpu, name, fragment)?;
         // The compiler leaves out what a shader does not use: the layout must not depend on it.
         let mut textures = state.textures_of.and_then(Shader::find).map(Shader::module).unwrap_or_default();
-        textures.bindings.retain(|binding| binding.set == 1);
+        textures.bindings.retain(|binding| binding.set >= 1);
         textures.push_constant_size = 0;
         let interface = Interface::new(gpu, name, &[&vertex_module, &fragment_module, &textures])?;
         let stages = [(vk::ShaderStageFlags::VERTEX, vertex.handle), (vk::ShaderStageFlags::FRAGMENT, fragment.handle)]
@@ -367,9 +367,11 @@ fn first_pipeline(
     Err(GpuError::from_vk(call, name, result))
 }
 
-/// Descriptor sets that are written once, such as a material's textures (set 1 of a pipeline).
+/// Descriptor sets that are written once, such as a material's textures.
 pub struct TextureSet {
     pub(super) sets: Vec<vk::DescriptorSet>,
+    /// Which set of a pipeline they are.
+    pub(super) number: u32,
     pool: vk::DescriptorPool,
     _images: Vec<Arc<Image>>,
     _buffers: Vec<Arc<Buffer>>,
@@ -408,8 +410,15 @@ impl TextureSet {
         let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateDescriptorPool", name, result))?;
         let live = gpu.register(pool, "texture set", name);
-        let mut this =
-            Self { sets: Vec::new(), pool, _images: Vec::new(), _buffers: Vec::new(), gpu: gpu.clone(), _live: live };
+        let mut this = Self {
+            sets: Vec::new(),
+            number: set,
+            pool,
+            _images: Vec::new(),
+            _buffers: Vec::new(),
+            gpu: gpu.clone(),
+            _live: live,
+        };
         for list in lists {
             let layouts = [layout];
             let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);

@@ -21,6 +21,8 @@ pub enum Access {
     ComputeSampled,
     /// Draw commands.
     Indirect,
+    /// Vertices that pipelines fetch.
+    VertexFetch,
     /// Storage read in a vertex shader.
     VertexStorageRead,
     /// Storage read in a fragment shader.
@@ -84,6 +86,7 @@ impl Access {
             Self::FragmentSampled => (S::FRAGMENT_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
             Self::ComputeSampled => (S::COMPUTE_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
             Self::Indirect => (S::DRAW_INDIRECT, A::INDIRECT_COMMAND_READ, L::GENERAL),
+            Self::VertexFetch => (S::VERTEX_ATTRIBUTE_INPUT, A::VERTEX_ATTRIBUTE_READ, L::GENERAL),
             Self::VertexStorageRead => (S::VERTEX_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::FragmentStorageRead => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::ComputeStorageRead => (S::COMPUTE_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
@@ -130,7 +133,8 @@ impl Access {
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
             // Of buffers alone, whose usage follows from their kind.
             Self::Indirect => U::empty(),
-            Self::VertexStorageRead
+            Self::VertexFetch
+            | Self::VertexStorageRead
             | Self::FragmentStorageRead
             | Self::ComputeStorageRead
             | Self::ComputeStorageWrite

@@ -53,8 +53,8 @@ enum Kind {
     Kept { width: u32, height: u32, format: vk::Format },
     /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
     Storage { size: u64 },
-    /// Bytes on the device that the frame's maker holds; they have content at the frame's start.
-    Given,
+    /// A buffer that somebody else keeps.
+    External,
     /// Bytes on the host that copies go to.
     Readback { size: u64 },
 }
@@ -62,7 +62,6 @@ enum Kind {
 struct Resource {
     name: String,
     kind: Kind,
-    given: Option<Arc<Buffer>>,
 }
 
 type Body<'a> = Box<dyn FnOnce(&mut PassContext<'_, '_>) -> GpuResult<()> + 'a>;
@@ -80,6 +79,7 @@ pub struct Graph<'a> {
     resources: Vec<Resource>,
     passes: Vec<Pass<'a>>,
     outputs: Vec<usize>,
+    externals: HashMap<usize, Arc<Buffer>>,
     frame: u64,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Graph<'a> {
     }
 
     fn add(&mut self, name: &str, kind: Kind) -> usize {
-        self.resources.push(Resource { name: name.into(), kind, given: None });
+        self.resources.push(Resource { name: name.into(), kind });
         self.resources.len() - 1
     }
 
@@ -209,13 +209,10 @@ impl<'a> Graph<'a> {
         BufferHandle(self.add(name, Kind::Storage { size }))
     }
 
-    /// A buffer of the caller's that passes read and write; what they leave in it is a result of the frame. What other
-    /// frames did with it is over: frames follow each other.
-    pub fn given(&mut self, buffer: &Arc<Buffer>) -> BufferHandle {
-        let index = self.add(buffer.name(), Kind::Given);
-        if let Some(resource) = self.resources.last_mut() {
-            resource.given = Some(Arc::clone(buffer));
-        }
+    /// A buffer of somebody else's, with what it holds: no pass of an earlier frame still uses it.
+    pub fn external(&mut self, buffer: &Arc<Buffer>) -> BufferHandle {
+        let index = self.add(buffer.name(), Kind::External);
+        self.externals.insert(index, Arc::clone(buffer));
         BufferHandle(index)
     }
 
@@ -273,7 +270,7 @@ impl<'a> Graph<'a> {
                         Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
                     }
                     Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
-                    Kind::Given => Some(State::NEW),
+                    Kind::External => Some(State::NEW),
                     _ => None,
                 },
             })
@@ -305,7 +302,7 @@ impl<'a> Graph<'a> {
         let mut buffers: Vec<Option<Arc<Buffer>>> = Vec::new();
         for (index, resource) in self.resources.iter().enumerate() {
             let used = prepared.plan.lifetimes.get(index).is_some_and(Option::is_some);
-            let (mut image, mut buffer) = (None, resource.given.clone());
+            let (mut image, mut buffer) = (None, None);
             match &resource.kind {
                 Kind::Transient { .. } => image = cache.transients.get(index).cloned().flatten(),
                 Kind::History { key, slot, .. } => {
@@ -315,6 +312,7 @@ impl<'a> Graph<'a> {
                     image = Some(cache.keep(&gpu, &resource.name, (*width, *height, *format))?);
                 }
                 Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
+                Kind::External => buffer = self.externals.get(&index).cloned(),
                 Kind::Readback { size } if used => {
                     buffer = Some(Buffer::new(&gpu, &resource.name, *size, BufferKind::Readback)?);
                 }

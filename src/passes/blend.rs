@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{
     FrameData, GpuScene,
-    gbuffer::{Gbuffer, LIGHT, draw_layer, geometry_state},
+    gbuffer::{Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
+    layered::{BehindImages, LayeredPass, behind_handles},
     lighting::Lit,
-    scene_data::Layer,
+    refraction::Behind,
+    scene_data::{Draw, Layer},
     variants::{Features, LightVariants},
 };
 use crate::{
@@ -33,15 +35,14 @@ impl BlendPass {
         Ok(Self { variants: LightVariants::new(gpu, "blend.frag", make)? })
     }
 
-    /// Declares the pass; nothing where nothing is blended.
+    /// Declares the pass; nothing where nothing is blended or refracts. `layered` draws what has further lobes, in its turn.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        scene: &'a GpuScene,
-        data: &'a FrameData,
-        gbuffer: Gbuffer,
-        lit: Lit,
+        (scene, data): (&'a GpuScene, &'a FrameData),
+        (gbuffer, lit): (Gbuffer, Lit),
         atlas: Option<ImageHandle>,
+        (layered, behind): (&'a LayeredPass, Option<Behind>),
     ) {
         if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
             return;
@@ -50,15 +51,25 @@ impl BlendPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
         }
-        if let Some(atlas) = atlas {
-            pass = pass.uses(atlas, Access::FragmentSampled);
+        for image in atlas.into_iter().chain(behind.iter().flat_map(behind_handles)) {
+            pass = pass.uses(image, Access::FragmentSampled);
         }
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
-            let pipeline = self.variants.get(Features::of(data, lit.split.is_some()))?;
+            let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
             binds.extend(data.light_binds(&atlas));
-            draw_layer(cx.rec, scene, data, Layer::Blend, &pipeline, &binds)
+            let images = BehindImages::of(cx, behind, scene);
+            let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.layer == Layer::Blend).collect();
+            for run in draws.chunk_by(|a, b| a.lobes == b.lobes) {
+                if run.first().is_some_and(|draw| draw.lobes) {
+                    layered.draw_over(cx.rec, (scene, data), split, &atlas, &images, run)?;
+                } else {
+                    let pipeline = self.variants.get(Features::of(data, split))?;
+                    draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;
+                }
+            }
+            Ok(())
         });
     }
 }

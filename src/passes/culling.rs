@@ -42,13 +42,15 @@ pub struct CullingSettings {
     pub occlusion: bool,
     /// Scenes of fewer placements are tested on the host, which is done sooner than the device's passes begin.
     pub least: u32,
+    /// Frames that do without looking for what is hidden, where that has been found to be too little to be worth it.
+    pub patience: u32,
     /// Coarser levels of detail are drawn where their error stays below this many pixels; 0: never.
     pub error_pixels: f32,
 }
 
 impl Default for CullingSettings {
     fn default() -> Self {
-        Self { enabled: true, occlusion: true, least: 1024, error_pixels: 0.0 }
+        Self { enabled: true, occlusion: true, least: 1024, patience: 30, error_pixels: 0.0 }
     }
 }
 
@@ -73,8 +75,8 @@ pub struct FrameCulling {
     constants: Arc<Buffer>,
     levels: u32,
     pyramid_texels: u64,
-    /// What lies behind other things is left out.
-    occlusion: bool,
+    /// What lies behind other things is left out, as far as it is found.
+    pub looks: bool,
 }
 
 impl FrameCulling {
@@ -114,7 +116,7 @@ impl FrameCulling {
             constants: dynamic_buffer(gpu, "culling constants", &[constants])?,
             levels,
             pyramid_texels: u64::from(texels),
-            occlusion: settings.occlusion,
+            looks: settings.occlusion && on_device.gain.tries(),
         }))
     }
 
@@ -187,8 +189,14 @@ impl CullingPass {
         })
     }
 
-    /// Declares the passes; none where the host culls.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> Option<Culled> {
+    /// Declares the passes; none where the host culls. `moved` are the scene's vertices where a pass moves them.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        moved: Option<BufferHandle>,
+    ) -> Option<Culled> {
         let (placements, frame) = (scene.device_placements.as_ref()?, data.culling.as_ref()?);
         let (count, blocks) = (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
         let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
@@ -198,14 +206,14 @@ impl CullingPass {
             report: g.storage("culling report", REPORT_WORDS * 4),
         };
         let between = Between {
-            seen: g.given(&placements.seen),
+            seen: g.external(&placements.seen),
             ranks: g.storage("culling ranks", count * 8),
             counts: g.storage("culling counts", blocks * 16),
             bases: g.storage("culling bases", (blocks + 1) * 16),
         };
-        let pyramid = (frame.occlusion && placements.was_seen()).then(|| {
+        let pyramid = frame.looks.then(|| {
             self.choose(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
-            self.declare_pyramid(g, scene, data, (placements, frame), out)
+            self.declare_pyramid(g, scene, data, (placements, frame), (out, moved))
         });
         let test = if pyramid.is_some() { &self.hidden } else { &self.view };
         self.choose(g, (placements, frame), ("cull", test), between, pyramid, out);
@@ -303,13 +311,16 @@ impl CullingPass {
         scene: &'a GpuScene,
         data: &'a FrameData,
         (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
-        occluders: Culled,
+        (occluders, moved): (Culled, Option<BufferHandle>),
     ) -> Pyramid {
         let [width, height] = data.values.size;
         let depth = g.image("depth of what hides", width, height, DEPTH);
         let levels = g.storage("depth pyramid", frame.pyramid_texels * 4);
-        g.pass("cull: depth")
-            .depth_cleared(depth)
+        let mut pass = g.pass("cull: depth");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
+        pass.depth_cleared(depth)
             .uses(occluders.instances, Access::VertexStorageRead)
             .uses(occluders.commands, Access::Indirect)
             .record(move |cx| {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
-    graph::{Access, Graph, ImageHandle},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Depth, 1 near and 0 far.
@@ -70,13 +70,13 @@ impl GbufferPass {
         })
     }
 
-    /// Declares the pass.
+    /// Declares the pass; `culled` is what is drawn where the device has found it, `moved` are the scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        culled: Option<Culled>,
+        (culled, moved): (Option<Culled>, Option<BufferHandle>),
     ) -> Gbuffer {
         let [width, height] = data.values.size;
         let out = Gbuffer {
@@ -86,6 +86,9 @@ impl GbufferPass {
             emission: g.image("gbuffer emission", width, height, LIGHT),
         };
         let mut pass = g.pass("gbuffer");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
         if let Some(culled) = culled {
             pass = pass.uses(culled.instances, Access::VertexStorageRead).uses(culled.commands, Access::Indirect);
         }
@@ -103,6 +106,7 @@ impl GbufferPass {
                 for (layer, pipeline) in pipelines {
                     if let Some((instances, commands)) = &culled {
                         bind_scene(cx.rec, scene, data, instances, pipeline, &[])?;
+                        cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                         draw_culled(cx.rec, (scene, data), commands, layer, pipeline);
                         continue;
                     }
@@ -114,7 +118,7 @@ impl GbufferPass {
     }
 }
 
-/// Makes a pipeline current that draws the scene's geometry, as these instances.
+/// Makes a pipeline current that draws the scene's geometry as these instances.
 fn bind_scene(
     rec: &mut Recorder<'_>,
     scene: &GpuScene,
@@ -130,7 +134,6 @@ fn bind_scene(
     ];
     binds.extend_from_slice(extra);
     rec.bind_graphics(pipeline, &binds)?;
-    rec.bind_geometry(&scene.vertices, &scene.indices);
     rec.keep(Arc::clone(&scene.textures) as _);
     Ok(())
 }
@@ -147,17 +150,58 @@ pub fn draw_layer(
     pipeline: &Arc<GraphicsPipeline>,
     extra: &[(&str, Bind<'_>)],
 ) -> GpuResult<()> {
-    let mut draws = data.visible.draws.iter().filter(|draw| draw.layer == layer).peekable();
-    if draws.peek().is_none() {
+    let draws: Vec<_> = data.visible.draws.iter().filter(|draw| draw.layer == layer).collect();
+    let sets = if layer == scene_data::Layer::Plain { TextureSets::None } else { TextureSets::Core };
+    draw_all(rec, scene, data, &draws, (pipeline, sets), extra)
+}
+
+/// Which textures of a material a pipeline reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureSets {
+    /// None.
+    None,
+    /// Set 1.
+    Core,
+    /// Set 1, and set 2 with those of the further lobes.
+    Layers,
+}
+
+/// Draws these with a pipeline, in their order.
+///
+/// # Errors
+/// Bindings that do not fit the pipeline.
+pub fn draw_all(
+    rec: &mut Recorder<'_>,
+    scene: &GpuScene,
+    data: &FrameData,
+    draws: &[&scene_data::Draw],
+    (pipeline, sets): (&Arc<GraphicsPipeline>, TextureSets),
+    extra: &[(&str, Bind<'_>)],
+) -> GpuResult<()> {
+    if draws.is_empty() {
         return Ok(());
     }
     bind_scene(rec, scene, data, &data.instances, pipeline, extra)?;
+    let layers = scene.layers.as_ref().filter(|_| sets == TextureSets::Layers);
+    if let Some(layers) = layers {
+        rec.keep(Arc::clone(&layers.textures) as _);
+    }
     let mut material = None;
+    let mut sorted = None;
     for draw in draws {
+        if sorted != Some(draw.sorted) {
+            sorted = Some(draw.sorted);
+            rec.bind_geometry(&scene.vertices, if draw.sorted { &data.sorted } else { &scene.indices });
+        }
         if material != Some(draw.material) {
             material = Some(draw.material);
-            if layer != scene_data::Layer::Plain {
+            if sets != TextureSets::None {
                 rec.bind_texture_set(pipeline, &scene.textures, draw.material as usize);
+            }
+            if let Some(layers) = layers
+                && let Some(number) = layers.numbers.get(draw.material as usize).copied().flatten()
+            {
+                rec.bind_texture_set(pipeline, &layers.textures, number as usize);
             }
             rec.push_graphics(pipeline, &draw.material);
         }

@@ -77,6 +77,7 @@ impl LightListsPass {
             .uses(gbuffer.depth, Access::ComputeSampled)
             .uses(gbuffer.surface, Access::ComputeSampled)
             .uses(gbuffer.normal, Access::ComputeSampled)
+            .uses(gbuffer.emission, Access::ComputeSampled)
             .uses(out.tiles, Access::ComputeStorageWrite)
             .uses(out.clusters, Access::ComputeStorageWrite)
             .uses(out.entries, Access::ComputeStorageWrite)
@@ -84,6 +85,7 @@ impl LightListsPass {
             .record(move |cx| {
                 let (depth, surface, normal) =
                     (cx.image(gbuffer.depth), cx.image(gbuffer.surface), cx.image(gbuffer.normal));
+                let emission = cx.image(gbuffer.emission);
                 let (tiles, clusters) = (cx.buffer(out.tiles), cx.buffer(out.clusters));
                 let (entries, report) = (cx.buffer(out.entries), cx.buffer(out.report));
                 cx.rec.bind_compute(
@@ -100,6 +102,7 @@ impl LightListsPass {
                         ("cluster_block", Bind::Storage(&clusters)),
                         ("entry_block", Bind::Storage(&entries)),
                         ("report_block", Bind::Storage(&report)),
+                        ("emission_image", Bind::Sampled(&emission)),
                     ],
                 )?;
                 cx.rec.dispatch(across, down, 1);

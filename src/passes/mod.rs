@@ -1,6 +1,7 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
@@ -17,16 +18,21 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod layer_tables;
+pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
 pub mod motion_blur;
 pub mod profiles;
+pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod skin;
+pub mod skin_shared;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -67,6 +73,8 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
     /// What the device culls by; none where the host does.
     pub culling: Option<culling::FrameCulling>,
     /// What is seen; where the device culls, only of what is drawn back to front.
@@ -114,6 +122,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 pub struct Passes {
     /// What is drawn.
     pub culling: culling::CullingPass,
+    /// Moves vertices.
+    pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -126,6 +136,10 @@ pub struct Passes {
     pub lighting: lighting::LightingPass,
     /// What is seen where no surface is.
     pub background: background::BackgroundPass,
+    /// Surfaces with further lobes.
+    pub layered: layered::LayeredPass,
+    /// What refracting surfaces look up.
+    pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
     pub blend: blend::BlendPass,
     /// G-buffer channels as floats.
@@ -168,8 +182,11 @@ impl Passes {
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
             culling: culling::CullingPass::new(gpu)?,
+            skin: skin::SkinPass::default(),
             gbuffer,
             blend,
+            layered: layered::LayeredPass::new(gpu),
+            refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
             ao: ao::AoPass::new(gpu)?,

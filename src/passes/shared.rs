@@ -37,10 +37,10 @@ shader_struct! {
         pub history_scale: f32,
         /// `AMBIENT_` bits.
         pub ambient: u32,
-        /// Padding.
-        pub pad1: u32,
-        /// Padding.
-        pub pad2: u32,
+        /// 1: some pixels are lit by the layered pass.
+        pub layered: u32,
+        /// 1: light that bounces between facets is given back.
+        pub multi_scatter: u32,
     }
 }
 
@@ -189,14 +189,70 @@ shader_struct! {
         pub occlusion_strength: f32,
         /// The `MATERIAL_` bits.
         pub flags: u32,
+        /// Number of its `LayeredMaterial`, or `NONE`.
+        pub layers: u32,
+        /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told (`LAYER_MARK`).
+        pub layer_mark: f32,
+        /// Padding.
+        pub pad0: u32,
+        /// Two rows for each of five textures.
+        pub uv_rows: [Vec4; 10],
+    }
+}
+
+shader_struct! {
+    /// What the G-buffer does not hold of a material: the lobes of the material extensions.
+    pub struct LayeredMaterial {
+        /// Of the dielectric's reflection along the normal.
+        pub specular_color: Vec3,
+        /// Strength of the dielectric's reflection.
+        pub specular: f32,
+        /// Linear.
+        pub sheen_color: Vec3,
+        /// Perceptual.
+        pub sheen_roughness: f32,
+        /// Of diffuse transmission.
+        pub through_color: Vec3,
+        /// 0 to 1.
+        pub diffuse_transmission: f32,
+        /// 1/m by channel.
+        pub absorption: Vec3,
+        /// In the mesh's lengths.
+        pub thickness: f32,
+        /// Index of refraction; 0: all light is reflected.
+        pub ior: f32,
+        /// 0 to 1.
+        pub transmission: f32,
+        /// 20 over the Abbe number.
+        pub dispersion: f32,
+        /// Clear coat, 0 to 1.
+        pub coat: f32,
+        /// Perceptual.
+        pub coat_roughness: f32,
+        /// Of its normal map's x and y.
+        pub coat_normal_scale: f32,
+        /// Strength, 0 to 1.
+        pub anisotropy: f32,
+        /// rad.
+        pub rotation: f32,
+        /// 0 to 1.
+        pub iridescence: f32,
+        /// Index of refraction of the film.
+        pub film_ior: f32,
+        /// nm.
+        pub film_minimum: f32,
+        /// nm.
+        pub film_maximum: f32,
+        /// A bit a texture that is there.
+        pub textures: u32,
+        /// `LAYERS_` bits.
+        pub flags: u32,
         /// Padding.
         pub pad0: u32,
         /// Padding.
         pub pad1: u32,
-        /// Padding.
-        pub pad2: u32,
-        /// Two rows for each of five textures.
-        pub uv_rows: [Vec4; 10],
+        /// Two rows for each of fourteen textures.
+        pub uv_rows: [Vec4; 28],
     }
 }
 
@@ -231,7 +287,7 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 11] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,
@@ -241,6 +297,7 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     BvhInstance::LAYOUT,
     Instance::LAYOUT,
     Material::LAYOUT,
+    LayeredMaterial::LAYOUT,
     EnvironmentConstants::LAYOUT,
 ];
 
@@ -290,3 +347,12 @@ pub const MATERIAL_NORMAL_MAP: u32 = 4;
 pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
 /// A lamp's own surface: it shines, and no light acts on it.
 pub const MATERIAL_LAMP: u32 = 16;
+/// The material is alpha-blended.
+pub const MATERIAL_BLEND: u32 = 32;
+
+/// What `Material::layer_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
+pub const LAYER_MARK: f32 = 2.0;
+/// The thickness is that of a volume; else of a thin wall.
+pub const LAYERS_VOLUME: u32 = 1;
+/// The meshes have tangents.
+pub const LAYERS_TANGENTS: u32 = 2;

@@ -20,6 +20,8 @@ pub struct Features {
     pub traced: bool,
     /// Rays that know alpha masks.
     pub masks: bool,
+    /// Over the lit picture, through which it shows; of the layered pass only.
+    pub over: bool,
 }
 
 impl Features {
@@ -32,6 +34,7 @@ impl Features {
             area: data.ltc.is_some(),
             traced: traced.is_some(),
             masks: traced.is_some_and(super::traced::FrameTrees::masked),
+            over: false,
         }
     }
 
@@ -43,6 +46,7 @@ impl Features {
             (self.area, "AREA"),
             (self.traced, "TRACED"),
             (self.traced && self.masks, "BVH_MASKS"),
+            (self.over, "OVER"),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -70,9 +74,19 @@ impl LightVariants {
         file: &'static str,
         make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
     ) -> GpuResult<Self> {
-        let variants = Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() };
+        let variants = Self::lazy(gpu, file, make);
         variants.get(Features::default())?;
         Ok(variants)
+    }
+
+    /// Those of a fragment shader, all made when they are first asked for.
+    #[must_use]
+    pub fn lazy(
+        gpu: &Gpu,
+        file: &'static str,
+        make: impl Fn(&Gpu, &str, &str, Features) -> GpuResult<Arc<GraphicsPipeline>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { gpu: gpu.clone(), file, make: Box::new(make), made: Mutex::default() }
     }
 
     /// The one with these features.
@@ -99,10 +113,13 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag"] {
-            for bits in 0..16 {
+        for file in ["lighting.frag", "blend.frag", "layered.frag"] {
+            for bits in 0..if file == "layered.frag" { 32 } else { 16 } {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                let features = Features { split: on(0), area: on(1), traced: on(2), masks: on(3) };
+                if file == "layered.frag" && on(3) {
+                    continue;
+                }
+                let features = Features { split: on(0), area: on(1), traced: on(2), masks: on(3), over: on(4) };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

@@ -52,8 +52,10 @@ pub struct OpenRays {
 fn open_directions(world: &World<'_>, point: &SurfacePoint, rays: OpenRays, (x, y): (u32, u32)) -> (DVec3, f64) {
     let frame = Frame::new(point.normal);
     let (mut sum, mut open) = (DVec3::ZERO, 0.0);
+    let mut sampler = Sampler::new(SamplerKind::default(), 0, x, y, 0);
     for index in 0..rays.count {
-        let u = Sampler::new(SamplerKind::default(), 0, x, y, index).next_2d();
+        sampler.begin(x, y, index);
+        let u = sampler.next_2d();
         // Malley's method: a disk, lifted onto the hemisphere.
         let (sin, cos) = (TAU * u.y).sin_cos();
         let local = DVec3::new(cos * u.x.sqrt(), sin * u.x.sqrt(), (1.0 - u.x).max(0.0).sqrt());
@@ -70,40 +72,62 @@ fn open_directions(world: &World<'_>, point: &SurfacePoint, rays: OpenRays, (x, 
     (sum, open / f64::from(rays.count.max(1)))
 }
 
-/// One channel for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world; the
-/// last value is 1 where there is a surface.
+/// Rows of pixels whose values are found before they are sorted by channel.
+const ROWS: usize = 16;
+
+/// These channels for all pixels, row by row, through the pinhole at their centres, which stands at the eye in the world;
+/// a value's last number is 1 where there is a surface. One ray a pixel finds all of them but its own cost.
 #[must_use]
 pub fn first_hits(
     world: &World<'_>,
     camera: &Pinhole,
     eye: DVec3,
     (width, height): (usize, usize),
-    what: First,
-) -> Vec<[f32; 4]> {
+    channels: &[First],
+) -> Vec<Vec<[f32; 4]>> {
+    let surface = channels.iter().any(|channel| *channel != First::BvhCost);
     let at = |index: usize| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
         let (origin, direction) = camera.ray(place);
+        let hit = surface.then(|| world.solid(origin, direction)).flatten();
         let pixel = ((index % width) as u32, (index / width) as u32);
-        if what == First::BvhCost {
-            let visits = world.cost(origin, direction);
-            return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
-        }
-        let Some(hit) = world.solid(origin, direction) else { return [0.0; 4] };
-        let value = match what {
-            First::BaseColor => hit.point.bsdf.base_color,
-            First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
-            First::Roughness => DVec3::splat(hit.roughness),
-            First::Normal => hit.point.normal,
-            First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
-            First::Occlusion => DVec3::splat(hit.occlusion),
-            First::Position => eye + hit.point.position,
-            First::AmbientOcclusion(rays) => DVec3::splat(open_directions(world, &hit.point, rays, pixel).1),
-            First::BentNormal(rays) => open_directions(world, &hit.point, rays, pixel).0.normalize_or(hit.point.normal),
-            First::BvhCost => DVec3::ZERO,
-        };
-        value.as_vec3().extend(1.0).to_array()
+        // Of ambient occlusion and bent normal alike.
+        let mut known: Option<(OpenRays, (DVec3, f64))> = None;
+        channels.iter().map(move |channel| {
+            if *channel == First::BvhCost {
+                let visits = world.cost(origin, direction);
+                return [(visits.nodes + visits.triangles) as f32, 0.0, 0.0, 1.0];
+            }
+            let Some(hit) = hit else { return [0.0; 4] };
+            let mut open = |rays: OpenRays| match known {
+                Some((of, open)) if of == rays => open,
+                _ => known.insert((rays, open_directions(world, &hit.point, rays, pixel))).1,
+            };
+            let value = match channel {
+                First::BaseColor => hit.point.bsdf.base_color,
+                First::Metallic => DVec3::splat(hit.point.bsdf.metallic),
+                First::Roughness => DVec3::splat(hit.roughness),
+                First::Normal => hit.point.normal,
+                First::Depth => DVec3::splat(hit.point.position.dot(camera.forward())),
+                First::Occlusion => DVec3::splat(hit.occlusion),
+                First::Position => eye + hit.point.position,
+                First::AmbientOcclusion(rays) => DVec3::splat(open(*rays).1),
+                First::BentNormal(rays) => open(*rays).0.normalize_or(hit.point.normal),
+                First::BvhCost => DVec3::ZERO,
+            };
+            value.as_vec3().extend(1.0).to_array()
+        })
     };
-    (0..width * height).into_par_iter().map(at).collect()
+    let pixels = width * height;
+    let mut out: Vec<Vec<[f32; 4]>> = channels.iter().map(|_| Vec::with_capacity(pixels)).collect();
+    for first in (0..pixels).step_by((width * ROWS).max(1)) {
+        let last = pixels.min(first + width * ROWS);
+        let band: Vec<[f32; 4]> = (first..last).into_par_iter().flat_map_iter(at).collect();
+        for (channel, values) in out.iter_mut().enumerate() {
+            values.extend(band.iter().skip(channel).step_by(channels.len()));
+        }
+    }
+    out
 }
 
 /// Means over a pixel's samples of albedo and normal of what is met first: guides of a denoiser, as blurred as the picture.

@@ -105,6 +105,37 @@ fn stops_files_and_threads_change_nothing() {
     }
 }
 
+/// A camera whose rays are worth endlessly much in some columns: light times that is no number, dark or not.
+struct Endless(Pinhole);
+
+impl Optics for Endless {
+    fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> camera::CameraRay {
+        let ray = Optics::ray(&self.0, place, lens, time);
+        camera::CameraRay { weight: if place.x < 3.0 { f64::INFINITY } else { 1.0 }, ..ray }
+    }
+}
+
+#[test]
+fn paths_whose_light_is_no_number_are_counted_and_dark() {
+    let scene = scene();
+    let world = World::new(&scene, EYE);
+    let settings = FilmSettings::default();
+    let mut film = Film::new(SIZE.0, SIZE.1, settings);
+    assert!(film.add(&world, &camera(), 5, &NEVER));
+    assert_eq!(film.dropped(), 0);
+    let mut film = Film::new(SIZE.0, SIZE.1, settings);
+    assert!(film.add(&world, &Endless(camera()), 5, &NEVER));
+    assert_eq!(film.dropped(), 3 * SIZE.1 as u64 * 5);
+    for (index, light) in film.mean(Parts::total).into_iter().enumerate() {
+        assert!(light.is_finite() && (index % SIZE.0 >= 3 || light == DVec3::ZERO), "{index}: {light}");
+    }
+    // And they are not forgotten by a stop.
+    let dir = tempfile::tempdir().unwrap();
+    let (file, print) = (dir.path().join("film"), Print::default());
+    film.write(&print, &mut fs::File::create(&file).unwrap()).unwrap();
+    assert_eq!(Film::read(&file, SIZE, settings, &print).unwrap(), film);
+}
+
 #[test]
 fn files_of_other_pictures_and_damaged_ones_are_refused() {
     let scene = scene();

@@ -60,6 +60,9 @@ pub struct Parts {
     pub indirect_specular: DVec3,
     /// Light that met more surfaces, and came through the one that is seen.
     pub indirect_transmission: DVec3,
+    /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera renders white, no light, and no
+    /// part of the total.
+    pub unlit: DVec3,
 }
 
 impl Parts {
@@ -134,6 +137,8 @@ struct State {
     away: DVec3,
     /// What is around it.
     media: Media,
+    /// The only channel that it still carries, once something has bent colours apart.
+    channel: Option<usize>,
     throughput: DVec3,
     /// By how much radiance that was bent will grow again: chance should not end paths for that.
     bent: f64,
@@ -164,6 +169,7 @@ impl World<'_> {
             direction,
             away: DVec3::ZERO,
             media: self.media_at(origin),
+            channel: None,
             throughput: DVec3::ONE,
             bent: 1.0,
             surfaces: 0,
@@ -193,17 +199,27 @@ impl World<'_> {
             if straight != DVec3::ZERO {
                 path.throughput /= 1.0 - straight.max_element();
             }
-            let beyond = self.border(&mut hit, &path.media);
+            if path.channel.is_none() && self.disperses(&hit, &path.media) {
+                path.choose_channel(sampler.next_1d());
+            }
+            let beyond = self.border(&mut hit, &path.media, path.channel);
             let Some(beyond) = beyond else {
                 path.pass(&hit, hit.border.and_then(|m| path.media.left(m)).unwrap_or(path.media));
                 layers += 1;
                 continue;
             };
-            if hit.unlit.is_some() || path.surfaces >= walk.bounces {
+            if let Some(color) = hit.unlit {
+                // Its colour goes to the eye alone: it lights nothing, and no mirror shows it.
+                if path.surfaces == 0 {
+                    parts.unlit += path.throughput * color;
+                }
+                break;
+            }
+            if path.surfaces >= walk.bounces {
                 break;
             }
             path.surfaces += 1;
-            let frame = Frame::new(hit.normal);
+            let frame = hit.frame();
             let v = view_in(&frame, -path.direction);
             let vertex = Vertex { hit: &hit, frame, v, beyond };
             if walk.strategy != Strategy::Brdf {
@@ -269,9 +285,9 @@ impl World<'_> {
 
     /// What lies behind a surface; its glass learns how it bends light. None where a volume ends that reaches into what the
     /// path is in: nothing changes there.
-    fn border(&self, hit: &mut SurfacePoint, here: &Media) -> Option<Media> {
+    fn border(&self, hit: &mut SurfacePoint, here: &Media, channel: Option<usize>) -> Option<Media> {
         let Some(material) = hit.border else { return Some(*here) };
-        let ior = |media: &Media| self.medium(media).map_or(1.0, |medium| medium.ior);
+        let ior = |media: &Media| self.medium(media).map_or(1.0, |medium| medium.ior_of(channel));
         let own = ior(&Media::default().entered(material));
         let (eta, beyond) = if hit.front {
             (own / ior(here), here.entered(material))
@@ -286,6 +302,15 @@ impl World<'_> {
         };
         hit.bsdf.wall = Wall::Border { eta };
         Some(beyond)
+    }
+
+    /// Whether colours part at a surface: the border of a volume whose index differs by channel, on either side.
+    fn disperses(&self, hit: &SurfacePoint, here: &Media) -> bool {
+        let Some(material) = hit.border else { return false };
+        let spreads = |media: &Media| self.medium(media).is_some_and(|medium| medium.spread > 0.0);
+        spreads(&Media::default().entered(material))
+            || spreads(here)
+            || here.left(material).is_some_and(|outside| spreads(&outside))
     }
 
     fn add_sampled_light(
@@ -317,7 +342,7 @@ impl World<'_> {
         }
         let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
         if let Some(on) = light.on.as_ref().filter(|on| on.varied) {
-            weight *= self.presence(on);
+            weight *= self.presence(on, light.direction);
         }
         if light.shadow {
             weight *= self.transmittance(hit.position, away, &light);
@@ -333,6 +358,22 @@ impl State {
     fn pass(&mut self, hit: &SurfacePoint, media: Media) {
         self.back += hit.distance;
         (self.origin, self.away, self.media) = (hit.position, -hit.geometric, media);
+    }
+
+    /// Goes on with one channel, chosen by what each still carries, which then stands for all: each channel's mean is as before.
+    fn choose_channel(&mut self, u: f64) {
+        let carried = self.throughput;
+        let sum = carried.element_sum();
+        let chosen = if u * sum < carried.x {
+            0
+        } else if u * sum < carried.x + carried.y {
+            1
+        } else {
+            2
+        };
+        self.throughput = DVec3::ZERO;
+        self.throughput[chosen] = sum;
+        self.channel = Some(chosen);
     }
 
     /// On in a sampled direction; false where it is on the wrong side of the triangle.

@@ -33,7 +33,7 @@ impl Parts {
         ]
     }
 
-    /// From all, in the order of their names.
+    /// From all, in the order of their names; nothing unlit.
     #[must_use]
     pub const fn from_array(parts: [DVec3; PARTS]) -> Self {
         let [
@@ -53,6 +53,7 @@ impl Parts {
             indirect_diffuse,
             indirect_specular,
             indirect_transmission,
+            unlit: DVec3::ZERO,
         }
     }
 }

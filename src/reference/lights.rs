@@ -156,7 +156,8 @@ impl Lights {
                 continue;
             }
             let mirrored = world.determinant() < 0.0;
-            let varied = material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
+            let coated = material.clearcoat.factor > 0.0;
+            let varied = coated || material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
             for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
                 let source = bvh.sources[triangle as usize] as usize;
                 let corner = |i: usize| {

@@ -10,8 +10,10 @@ const DEPTH: usize = 8;
 /// A homogeneous medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Medium {
-    /// Index of refraction over that of air.
+    /// Index of refraction over that of air, of green.
     pub ior: f64,
+    /// How much greater it is for blue, and smaller for red.
+    pub spread: f64,
     /// Absorption (1/m by channel); infinite where nothing passes.
     pub absorption: DVec3,
 }
@@ -20,9 +22,22 @@ impl Medium {
     /// What a material's mesh encloses, if it encloses a volume.
     #[must_use]
     pub fn of(material: &Material) -> Option<Self> {
-        material
-            .encloses_volume()
-            .then(|| Self { ior: f64::from(material.ior), absorption: material.volume.absorption() })
+        let ior = f64::from(material.ior);
+        // KHR_materials_dispersion, section "Implementation": half of nF - nC = (nd - 1) / V, V = 20 / dispersion. Light that is
+        // only diffused at the border is not bent.
+        let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
+        let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
+        material.encloses_volume().then(|| Self { ior, spread, absorption: material.volume.absorption() })
+    }
+
+    /// The index of a channel, at least 1 where it differs from the others; without a channel that of green.
+    #[must_use]
+    pub fn ior_of(&self, channel: Option<usize>) -> f64 {
+        match channel {
+            Some(0) if self.spread > 0.0 => (self.ior - self.spread).max(1.0),
+            Some(2) => self.ior + self.spread,
+            _ => self.ior,
+        }
     }
 
     /// What remains of light after a distance (m): Beer and Lambert's law.
@@ -100,7 +115,7 @@ mod tests {
 
     #[test]
     fn light_fades_by_the_law() {
-        let medium = Medium { ior: 1.5, absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY) };
+        let medium = Medium { ior: 1.5, spread: 0.0, absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY) };
         assert_eq!(medium.transmittance(0.0), DVec3::ONE);
         let two = medium.transmittance(2.0);
         assert!((two - DVec3::new(1.0, 0.25, 0.0)).abs().max_element() < 1e-15);

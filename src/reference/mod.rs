@@ -41,3 +41,6 @@ mod tests_glass;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests_lights;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_materials;

@@ -1,12 +1,12 @@
 //! Unfinished pictures on disk: all sums in full precision, with a print of what they are sums of.
 //!
 //! ```text
-//! magic           8 bytes   "S16FILM1"
+//! magic           8 bytes   "S16FILM2"
 //! print          16 bytes   of scene, camera, settings and program
 //! size            2 x u32   pixels across and down
 //! looked              u32   } film
 //! mean at first       f64   }
-//! each tile: count u32, done u8, and for each pixel its sums as f64
+//! each tile: count u32, done u8, dropped u64, and for each pixel its sums as f64
 //! check          16 bytes   of all before it, the head and each tile one after another
 //! ```
 //! All numbers are little-endian.
@@ -26,13 +26,13 @@ use super::{
     layers::PARTS,
 };
 
-const MAGIC: &[u8; 8] = b"S16FILM1";
+const MAGIC: &[u8; 8] = b"S16FILM2";
 
 /// Bytes before the tiles.
 const HEAD: usize = 8 + 16 + 8 + 4 + 8;
 
 /// Numbers a pixel.
-const NUMBERS: usize = PARTS * 3 + 4;
+const NUMBERS: usize = PARTS * 3 + 7;
 
 /// Why an unfinished picture cannot be gone on with. The file is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +73,7 @@ impl Film {
         for tile in &self.tiles {
             piece.extend_from_slice(&tile.count.to_le_bytes());
             piece.push(u8::from(tile.done));
+            piece.extend_from_slice(&tile.dropped.to_le_bytes());
             for number in tile.sums.iter().flat_map(numbers) {
                 piece.extend_from_slice(&number.to_le_bytes());
             }
@@ -148,13 +149,14 @@ impl Film {
 
 /// Bytes of a tile in a file.
 fn tile_length(tile: &Tile) -> usize {
-    5 + tile.sums.len() * NUMBERS * 8
+    13 + tile.sums.len() * NUMBERS * 8
 }
 
 impl Tile {
     fn fill(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
         self.count = bytes.u32()?;
         self.done = bytes.take::<1>()? == [1];
+        self.dropped = bytes.take().map(u64::from_le_bytes)?;
         for sum in &mut self.sums {
             let mut read = [0.0; NUMBERS];
             for number in &mut read {
@@ -171,14 +173,16 @@ fn numbers(sum: &Sum) -> [f64; NUMBERS] {
     for (slot, part) in out.chunks_exact_mut(3).zip(sum.parts.to_array()) {
         slot.copy_from_slice(&part.to_array());
     }
-    out[PARTS * 3..].copy_from_slice(&[sum.luminance, sum.squares, sum.mark, sum.halves]);
+    let [r, g, b] = sum.parts.unlit.to_array();
+    out[PARTS * 3..].copy_from_slice(&[r, g, b, sum.luminance, sum.squares, sum.mark, sum.halves]);
     out
 }
 
 fn from_numbers(numbers: &[f64; NUMBERS]) -> Option<Sum> {
     let parts = std::array::from_fn(|i| DVec3::new(numbers[i * 3], numbers[i * 3 + 1], numbers[i * 3 + 2]));
-    let [luminance, squares, mark, halves] = *numbers.last_chunk::<4>()?;
-    Some(Sum { parts: Parts::from_array(parts), luminance, squares, mark, halves })
+    let [r, g, b, luminance, squares, mark, halves] = *numbers.last_chunk::<7>()?;
+    let parts = Parts { unlit: DVec3::new(r, g, b), ..Parts::from_array(parts) };
+    Some(Sum { parts, luminance, squares, mark, halves })
 }
 
 /// Numbers out of bytes, while there are any.

@@ -24,26 +24,54 @@ pub enum SamplerKind {
     Independent,
 }
 
-/// The numbers of one path: those of one sample of one pixel.
+/// Pairs of dimensions that are remembered from sample to sample; paths seldom need more.
+const REMEMBERED: usize = 64;
+
+/// The numbers of one path: those of one sample of one pixel. What its pixel's samples, and the pixels of its block, have
+/// in common is remembered: nothing else depends on the order in which samples are begun.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     kind: SamplerKind,
+    seeded: u64,
     /// Of the pixel's block.
     block: u64,
     /// Of the pixel.
     pixel: u64,
-    /// The pixel's place in its block.
-    place: [u32; 2],
-    index: u32,
+    /// The pixel.
+    at: [u32; 2],
+    /// The index with its bits in the other order.
+    reversed: u32,
     dimension: u32,
     /// Of the independent numbers.
     state: u64,
     /// The group and pair that the next two are of.
     pair: u32,
-    /// The index in the order of the group.
+    current: Pair,
+    /// The index in the order of the group, its bits reversed.
     ordered: u32,
-    /// The pixel's number in its block, as this pair counts.
-    code: usize,
+    /// Pairs as all pixels of the block have them, and as this one does.
+    shared: Vec<Shared>,
+    own: Vec<Pair>,
+}
+
+/// A pair of dimensions of a block of pixels.
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Seed of the order of the pair's group.
+    order: u32,
+    /// Seeds of the scrambles.
+    seeds: [u32; 2],
+    /// The pixels' numbers, row by row.
+    codes: [u8; 64],
+}
+
+/// A pair of dimensions of a pixel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair {
+    order: u32,
+    seeds: [u32; 2],
+    /// The pixel's shifts, their bits reversed.
+    shifts: [u32; 2],
 }
 
 /// Direction numbers of the first four dimensions: Joe and Kuo, "Constructing Sobol Sequences with Better Two-Dimensional
@@ -85,7 +113,8 @@ const fn directions(degree: usize, inner: u32, first: [u32; 3]) -> [u32; 32] {
     out
 }
 
-/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four dimensions.
+/// The Sobol point of an index by its bytes: the points of each byte's 256 values, for four dimensions. The scrambles
+/// before and after work on reversed bits: so both the index and the point are reversed.
 static BYTES: [[[u32; 256]; 4]; 4] = bytes();
 
 const fn bytes() -> [[[u32; 256]; 4]; 4] {
@@ -97,8 +126,9 @@ const fn bytes() -> [[[u32; 256]; 4]; 4] {
             let mut value = 1;
             while value < 256usize {
                 // The point of the value without its highest bit, and that bit's direction.
-                let high = value.ilog2();
-                out[d][byte][value] = out[d][byte][value ^ (1 << high)] ^ DIRECTIONS[d][byte * 8 + high as usize];
+                let high = value.ilog2() as usize;
+                let direction = DIRECTIONS[d][31 - (byte * 8 + high)];
+                out[d][byte][value] = out[d][byte][value ^ (1 << high)] ^ direction.reverse_bits();
                 value += 1;
             }
             byte += 1;
@@ -108,8 +138,9 @@ const fn bytes() -> [[[u32; 256]; 4]; 4] {
     out
 }
 
-fn sobol(index: u32, dimension: usize) -> u32 {
-    let [a, b, c, d] = index.to_le_bytes().map(usize::from);
+/// The point of an index, both with reversed bits.
+fn sobol(reversed: u32, dimension: usize) -> u32 {
+    let [a, b, c, d] = reversed.to_le_bytes().map(usize::from);
     let table = &BYTES[dimension % 4];
     table[0][a] ^ table[1][b] ^ table[2][c] ^ table[3][d]
 }
@@ -151,10 +182,12 @@ const fn shifts() -> [[u32; 64]; 4] {
 }
 
 /// Pixels on each side of a block, as a power of two.
-const BLOCK: u32 = 3;
+pub(super) const BLOCK: u32 = 3;
+const SIDE: usize = 1 << BLOCK;
 
 /// A permutation of the bits that only lets lower bits act on higher ones: Laine and Karras, "Stratified Sampling for
-/// Stochastic Transparency" (2011), section 3.1, with the rounds of Vegdahl, "Building a Better LK Hash" (2021).
+/// Stochastic Transparency" (2011), section 3.1, with the rounds of Vegdahl, "Building a Better LK Hash" (2021). Of
+/// reversed bits it is Owen's nested scramble in base 2: Burley 2020, section 2.2.
 fn laine_karras(mut x: u32, seed: u32) -> u32 {
     x ^= x.wrapping_mul(0x3d20_adea);
     x = x.wrapping_add(seed);
@@ -162,11 +195,6 @@ fn laine_karras(mut x: u32, seed: u32) -> u32 {
     x ^= x.wrapping_mul(0x0552_6c56);
     x ^= x.wrapping_mul(0x53a2_2864);
     x
-}
-
-/// Owen's nested scramble in base 2: Burley 2020, section 2.2.
-fn scramble(x: u32, seed: u32) -> u32 {
-    laine_karras(x.reverse_bits(), seed).reverse_bits()
 }
 
 /// A number that depends on all bits of both.
@@ -183,20 +211,42 @@ impl Sampler {
     #[must_use]
     pub fn new(kind: SamplerKind, seed: u32, x: u32, y: u32, index: u32) -> Self {
         let seeded = mix(0x5000, u64::from(seed));
-        let block = mix(seeded, u64::from(x >> BLOCK) << 32 | u64::from(y >> BLOCK));
-        let pixel = mix(!seeded, u64::from(x) << 32 | u64::from(y));
-        let inside = (1 << BLOCK) - 1;
-        Self {
+        let mut sampler = Self {
             kind,
-            block,
-            pixel,
-            place: [x & inside, y & inside],
-            index,
+            seeded,
+            block: block_of(seeded, x, y),
+            pixel: pixel_of(seeded, x, y),
+            at: [x, y],
+            reversed: 0,
             dimension: 0,
-            state: mix(pixel, u64::from(index)),
+            state: 0,
             pair: u32::MAX,
+            current: Pair::default(),
             ordered: 0,
-            code: 0,
+            shared: Vec::new(),
+            own: Vec::new(),
+        };
+        sampler.begin(x, y, index);
+        sampler
+    }
+
+    /// From here on the numbers of sample `index` of the pixel (x, y): those of a new one, found sooner where the pixel, or
+    /// its block of 8x8, was the last one's too.
+    pub fn begin(&mut self, x: u32, y: u32, index: u32) {
+        if self.at != [x, y] {
+            if self.at.map(|side| side >> BLOCK) != [x, y].map(|side| side >> BLOCK) {
+                self.block = block_of(self.seeded, x, y);
+                self.shared.clear();
+            }
+            self.pixel = pixel_of(self.seeded, x, y);
+            self.at = [x, y];
+            self.own.clear();
+        }
+        self.reversed = index.reverse_bits();
+        self.dimension = 0;
+        self.pair = u32::MAX;
+        if self.kind == SamplerKind::Independent {
+            self.state = mix(self.pixel, u64::from(index));
         }
     }
 
@@ -224,41 +274,93 @@ impl Sampler {
     fn point(&mut self, dimension: u32) -> u32 {
         if self.pair != dimension / 2 {
             self.pair = dimension / 2;
-            let group = u64::from(dimension / 4);
-            self.ordered = scramble(self.index, mix(self.block, group << 8 | 1) as u32);
-            self.code = self.code_for(self.pair);
+            self.current = self.remembered(self.pair);
+            // Both pairs of a group have its order.
+            self.ordered = laine_karras(self.reversed, self.current.order);
         }
-        let inside = (dimension % 4) as usize;
-        // The shift's lower digits are no one's complement: 2^16 samples and more are spread as white noise.
-        let below = mix(self.pixel, u64::from(dimension) << 8 | 2) as u32 >> 16;
-        let shift = SHIFT_OF[inside][self.code] | below;
-        scramble(sobol(self.ordered, inside) ^ shift, mix(self.block, u64::from(dimension) << 8 | 3) as u32)
+        let (group, side) = ((dimension % 4) as usize, (dimension % 2) as usize);
+        let shifted = sobol(self.ordered, group) ^ self.current.shifts[side];
+        laine_karras(shifted, self.current.seeds[side]).reverse_bits()
     }
 
-    /// The pixel's number in its block: its Morton code with the four quarters of each square in an order of its own, as
-    /// Ahmed and Wonka 2020, section 4, shuffle theirs.
-    fn code_for(&self, pair: u32) -> usize {
-        let [x, y] = self.place;
-        let mut code = 0;
-        for level in 0..BLOCK {
-            let quarter = (x >> level & 1) | (y >> level & 1) << 1;
-            let square = u64::from(x >> level >> 1) << 8 | u64::from(y >> level >> 1) << 4 | u64::from(level);
-            let order = mix(self.block, u64::from(pair) << 32 | square << 8 | 4);
-            code |= shuffled(quarter, order) << (2 * level);
+    /// A pair, from before or found now. Pairs come one after another.
+    fn remembered(&mut self, pair: u32) -> Pair {
+        let index = pair as usize;
+        if let Some(own) = self.own.get(index) {
+            return *own;
         }
-        code as usize
+        if index >= REMEMBERED {
+            return self.own(pair, &self.shared(pair));
+        }
+        if self.shared.get(index).is_none() {
+            self.shared.push(self.shared(pair));
+        }
+        let own = self.shared.get(index).map_or_else(|| self.own(pair, &self.shared(pair)), |s| self.own(pair, s));
+        self.own.push(own);
+        own
+    }
+
+    fn shared(&self, pair: u32) -> Shared {
+        let (group, first) = (u64::from(pair / 2), u64::from(pair) * 2);
+        let seed = |dimension: u64| mix(self.block, dimension << 8 | 3) as u32;
+        Shared {
+            order: mix(self.block, group << 8 | 1) as u32,
+            seeds: [seed(first), seed(first + 1)],
+            codes: self.codes(pair),
+        }
+    }
+
+    fn own(&self, pair: u32, shared: &Shared) -> Pair {
+        let [x, y] = self.at.map(|side| side as usize & SIDE - 1);
+        let code = usize::from(shared.codes[y << BLOCK | x]);
+        let shift = |side: u32| {
+            let dimension = pair * 2 + side;
+            // The shift's lower digits are no one's complement: 2^16 samples and more are spread as white noise.
+            let below = mix(self.pixel, u64::from(dimension) << 8 | 2) as u32 >> 16;
+            (SHIFT_OF[(dimension % 4) as usize][code & 63] | below).reverse_bits()
+        };
+        Pair { order: shared.order, seeds: shared.seeds, shifts: [shift(0), shift(1)] }
+    }
+
+    /// The pixels' numbers in their block: their Morton codes with the four quarters of each square in an order of its own,
+    /// as Ahmed and Wonka 2020, section 4, shuffle theirs.
+    fn codes(&self, pair: u32) -> [u8; 64] {
+        let mut codes = [0; 64];
+        for level in 0..BLOCK {
+            let squares = SIDE as u64 >> level >> 1;
+            for (above, left) in (0..squares).flat_map(|above| (0..squares).map(move |left| (above, left))) {
+                let square = left << 8 | above << 4 | u64::from(level);
+                let order = shuffled(mix(self.block, u64::from(pair) << 32 | square << 8 | 4));
+                let width = 2usize << level;
+                for place in 0..width * width {
+                    let (x, y) = (place % width, place / width);
+                    let quarter = (x >> level & 1) | (y >> level & 1) << 1;
+                    let pixel = (above as usize * width + y) << BLOCK | (left as usize * width + x);
+                    codes[pixel & 63] |= order[quarter] << (2 * level);
+                }
+            }
+        }
+        codes
     }
 }
 
-/// The place of one of four in one of their 24 orders.
-fn shuffled(one: u32, order: u64) -> u32 {
+fn block_of(seeded: u64, x: u32, y: u32) -> u64 {
+    mix(seeded, u64::from(x >> BLOCK) << 32 | u64::from(y >> BLOCK))
+}
+
+fn pixel_of(seeded: u64, x: u32, y: u32) -> u64 {
+    mix(!seeded, u64::from(x) << 32 | u64::from(y))
+}
+
+/// One of the 24 orders of four.
+fn shuffled(order: u64) -> [u8; 4] {
     let mut places = [0, 1, 2, 3];
     let mut left = order % 24;
     for i in (1..4u64).rev() {
         places.swap(i as usize, (left % (i + 1)) as usize);
         left /= i + 1;
     }
-    places[one as usize & 3]
+    places
 }
 
 #[cfg(test)]

@@ -16,6 +16,12 @@ impl Frame {
         Self { x, y, z }
     }
 
+    /// About a unit normal, with x along a tangent; any x where there is none.
+    pub(super) fn along(z: DVec3, tangent: Option<DVec3>) -> Self {
+        let x = tangent.and_then(|tangent| (tangent - z * z.dot(tangent)).try_normalize());
+        x.map_or_else(|| Self::new(z), |x| Self { x, y: z.cross(x), z })
+    }
+
     /// From the world.
     pub(super) fn inside(&self, v: DVec3) -> DVec3 {
         DVec3::new(v.dot(self.x), v.dot(self.y), v.dot(self.z))

@@ -196,7 +196,8 @@ fn a_point_of_a_glowing_sheet_weighs_what_its_texture_says() {
             let u = glam::DVec2::new((f64::from(i) + 0.5) / f64::from(steps), (f64::from(j) + 0.5) / f64::from(steps));
             for choice in [0.25, 0.75] {
                 let light = world.lights.sample(DVec3::ZERO, choice, u).unwrap();
-                by_points += light.weight * world.presence(&light.on.unwrap()) / f64::from(2 * steps * steps);
+                by_points +=
+                    light.weight * world.presence(&light.on.unwrap(), light.direction) / f64::from(2 * steps * steps);
             }
             let to = DVec3::new(u.x - 0.5, 1.0, u.y - 0.5);
             let hit = world.closest(DVec3::ZERO, to.normalize(), DVec3::ZERO).unwrap();

@@ -1,5 +1,7 @@
 //! A scene prepared for paths: trees, materials with their pictures in linear light, lights with their chances.
 
+mod lobes;
+
 use std::sync::{
     LazyLock,
     atomic::{AtomicU64, Ordering},
@@ -7,6 +9,7 @@ use std::sync::{
 
 use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
 
+use self::lobes::Meeting;
 use super::{
     bsdf::{Bsdf, Wall},
     lights::{LightSample, Lights, TrianglePoint},
@@ -24,8 +27,8 @@ pub struct World<'a> {
     scene: &'a Scene,
     bvh: SceneBvh,
     top: TopLevel,
-    /// By instance, from its space to the eye's.
-    places: Vec<DAffine3>,
+    /// By instance, what all its points have in common.
+    places: Vec<Place<'a>>,
     default_material: Material,
     /// By material, what its meshes enclose; empty where nothing encloses anything.
     media: Vec<Option<Medium>>,
@@ -35,6 +38,27 @@ pub struct World<'a> {
     rays: RayCount,
     /// What shines.
     pub lights: Lights,
+}
+
+/// What all points of an instance have in common.
+struct Place<'a> {
+    /// From its space to the eye's: the inverse of what rays are carried by, so that a point of a triangle is where rays
+    /// meet it.
+    to_eye: DAffine3,
+    /// Rows of the transform from the eye's space to the object's; a normal goes back by their transpose.
+    rows: [DVec3; 3],
+    /// -1 where left and right are exchanged, else 1.
+    hand: f64,
+    primitive: Option<&'a Primitive>,
+    material: Option<&'a Material>,
+    /// The material whose volume its triangles enclose.
+    border: Option<u32>,
+}
+
+impl Place<'_> {
+    fn normal(&self, n: DVec3) -> DVec3 {
+        (self.rows[0] * n.x + self.rows[1] * n.y + self.rows[2] * n.z).normalize_or(DVec3::Y)
+    }
 }
 
 /// Surfaces that are looked at one after another where each lets light through: hundreds of layers let nothing through that
@@ -50,6 +74,8 @@ pub struct SurfacePoint {
     pub geometric: DVec3,
     /// Unit shading normal, on the side of the ray.
     pub normal: DVec3,
+    /// Unit vector along which highlights are stretched; none where they are round.
+    pub tangent: Option<DVec3>,
     /// The side that glTF calls the front.
     pub front: bool,
     /// How it reflects.
@@ -114,17 +140,7 @@ impl<'a> World<'a> {
         if media.iter().all(Option::is_none) {
             media.clear();
         }
-        // The inverse of what rays are carried by, so that a point of a triangle is where rays meet it.
-        let places = (top.instances.iter())
-            .map(|instance| {
-                let [x, y, z] = instance.rows.map(|row| row.as_dvec4());
-                DAffine3 {
-                    matrix3: DMat3::from_cols(x.truncate(), y.truncate(), z.truncate()).transpose(),
-                    translation: DVec3::new(x.w, y.w, z.w),
-                }
-                .inverse()
-            })
-            .collect();
+        let places = (0..top.instances.len()).map(|index| place(scene, &bvh, &top, &media, index)).collect();
         let mut world = Self {
             scene,
             bvh,
@@ -195,27 +211,19 @@ impl<'a> World<'a> {
     }
 
     fn border_of(&self, hit: &Hit) -> Option<u32> {
-        if self.media.is_empty() {
-            return None;
-        }
-        let material = self.primitive_of(hit)?.1.material?;
-        self.media.get(material)?.as_ref().map(|_| material as u32)
+        self.place_of(hit).border
     }
 
     /// Unit normal of a triangle's front.
     fn geometric(&self, hit: &Hit) -> DVec3 {
-        let rows = self.rows(hit);
+        let place = self.place_of(hit);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        let n = (b - a).cross(c - a);
-        let sign = if DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0 { -1.0 } else { 1.0 };
-        (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y) * sign
+        place.normal((b - a).cross(c - a)) * place.hand
     }
 
-    /// Rows of the transform from the eye's space to the object's.
-    fn rows(&self, hit: &Hit) -> [DVec3; 3] {
-        let instance = self.top.instances[hit.instance as usize];
-        [0, 1, 2].map(|i| instance.rows[i].truncate().as_dvec3())
+    fn place_of(&self, hit: &Hit) -> &Place<'a> {
+        &self.places[hit.instance as usize]
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
@@ -257,7 +265,7 @@ impl<'a> World<'a> {
                 continue;
             }
             let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
-            if let Some((_, primitive)) = self.primitive_of(&hit) {
+            if let Some(primitive) = self.place_of(&hit).primitive {
                 let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
                 let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
                 occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
@@ -328,14 +336,18 @@ impl<'a> World<'a> {
         DVec3::ZERO
     }
 
-    /// How much of its material's emission a point of an emissive triangle sends out: texture and opacity.
+    /// How much of its material's emission a point of an emissive triangle sends out against a direction: texture, opacity and
+    /// what lies over it.
     #[must_use]
-    pub fn presence(&self, at: &TrianglePoint) -> DVec3 {
+    pub fn presence(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
         let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
         let material = self.material_of(&hit);
-        let Some((_, primitive)) = self.primitive_of(&hit) else { return DVec3::ONE };
+        let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
         let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
-        let emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
+        if material.clearcoat.factor > 0.0 {
+            emissive *= self.below_coat(material, &self.axes(&hit, &at), &at, -direction);
+        }
         let opacity = || {
             let texture = self.sample(material.base_color_texture, &at, true).map_or(1.0, |texel| texel.w);
             at.color.w * f64::from(material.base_color.w) * texture
@@ -348,37 +360,25 @@ impl<'a> World<'a> {
         }
     }
 
-    fn primitive_of(&self, hit: &Hit) -> Option<(usize, &'a Primitive)> {
-        let (node, bottom) = self.bvh.placed(hit.instance)?;
-        let primitive = self.scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive)?;
-        Some((node, primitive))
-    }
-
     fn material_of(&self, hit: &Hit) -> &Material {
-        self.primitive_of(hit)
-            .and_then(|(_, primitive)| self.scene.materials.get(primitive.material?))
-            .unwrap_or(&self.default_material)
+        self.place_of(hit).material.unwrap_or(&self.default_material)
     }
 
     fn point(&self, ray: &Ray, hit: &Hit) -> SurfacePoint {
-        let material = self.material_of(hit);
+        let place = self.place_of(hit);
+        let material = place.material.unwrap_or(&self.default_material);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let weights = weights(hit);
         let direction = ray.direction.as_dvec3();
-        // Rows go from the eye's space to the object's; a normal goes back by their transpose.
-        let rows = self.rows(hit);
-        let to_eye = |n: DVec3| (rows[0] * n.x + rows[1] * n.y + rows[2] * n.z).normalize_or(DVec3::Y);
-        let mirrored = DMat3::from_cols(rows[0], rows[1], rows[2]).determinant() < 0.0;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
         // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
         let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
-        let position = self.places[hit.instance as usize].transform_point3(inside);
-        let sign = if mirrored { -1.0 } else { 1.0 };
-        let geometric = to_eye((b - a).cross(c - a)) * sign;
+        let position = place.to_eye.transform_point3(inside);
+        let geometric = place.normal((b - a).cross(c - a)) * place.hand;
         let front = geometric.dot(direction) < 0.0;
 
         let mut at = Interpolated { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
-        if let Some((_, primitive)) = self.primitive_of(hit) {
+        if let Some(primitive) = place.primitive {
             at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights);
         }
         let base = at.color
@@ -387,16 +387,8 @@ impl<'a> World<'a> {
         let metallic_roughness = self.sample(material.metallic_roughness_texture, &at, false).unwrap_or(DVec4::ONE);
         let emissive = self.sample(material.emissive_texture, &at, true).unwrap_or(DVec4::ONE);
 
-        let mut normal = to_eye(at.normal.as_dvec3());
-        if let Some(bump) = self.sample(material.normal_texture, &at, false).filter(|_| at.tangent.w != 0.0) {
-            let to_world = self.places[hit.instance as usize].matrix3;
-            let tangent = (to_world * at.tangent.truncate()).normalize_or(DVec3::X);
-            let bitangent = normal.cross(tangent) * at.tangent.w * sign;
-            let mut n = bump.truncate() * 2.0 - 1.0;
-            n.x *= f64::from(material.normal_scale);
-            n.y *= f64::from(material.normal_scale);
-            normal = (tangent * n.x + bitangent * n.y + normal * n.z).normalize_or(normal);
-        }
+        let axes = self.axes(hit, &at);
+        let normal = self.bumped(&axes, material.normal_texture, material.normal_scale, &at);
         let side = if front { 1.0 } else { -1.0 };
         let roughness = (f64::from(material.roughness) * metallic_roughness.y).clamp(0.0, 1.0);
         let emits = front || material.double_sided;
@@ -408,25 +400,37 @@ impl<'a> World<'a> {
         } else if material.transmission_texture.is_some() {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }
+        let mut bsdf = Bsdf {
+            base_color: color,
+            metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
+            alpha: roughness * roughness,
+            f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
+            transmission: transmission.clamp(0.0, 1.0),
+            wall: Wall::Thin { eta: ior },
+            ..Bsdf::default()
+        };
+        let met = Meeting { front, border: place.border.is_some(), normal: normal * side };
+        let tangent = self.lobes(material, &axes, &at, &met, &mut bsdf);
+        let mut emission = DVec3::ZERO;
+        if emits && !material.unlit && material.emission != Vec3::ZERO {
+            emission = material.emission.as_dvec3() * emissive.truncate();
+            emission *= self.below_coat(material, &axes, &at, -direction.normalize_or(DVec3::Z));
+        }
         SurfacePoint {
             position,
             geometric: geometric * side,
             normal: normal * side,
+            tangent,
             front,
-            bsdf: Bsdf {
-                base_color: color,
-                metallic: (f64::from(material.metallic) * metallic_roughness.z).clamp(0.0, 1.0),
-                alpha: roughness * roughness,
-                f0: ((ior - 1.0) / (ior + 1.0)).powi(2),
-                transmission: transmission.clamp(0.0, 1.0),
-                wall: Wall::Thin { eta: ior },
-            },
-            emission: if emits { material.emission.as_dvec3() * emissive.truncate() } else { DVec3::ZERO },
+            bsdf,
+            emission,
             opacity: if material.alpha == AlphaMode::Blend { base.w.clamp(0.0, 1.0) } else { 1.0 },
             unlit: material.unlit.then_some(color),
-            emitter: self.lights.emitter_at(hit.instance, hit.triangle),
+            emitter: (material.emission != Vec3::ZERO)
+                .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
+                .flatten(),
             distance: (position - ray.origin.as_dvec3()).length(),
-            border: self.border_of(hit),
+            border: place.border,
         }
     }
 
@@ -441,6 +445,24 @@ impl<'a> World<'a> {
     }
 }
 
+fn place<'a>(scene: &'a Scene, bvh: &SceneBvh, top: &TopLevel, media: &[Option<Medium>], instance: usize) -> Place<'a> {
+    let rows = top.instances[instance].rows.map(|row| row.as_dvec4());
+    let [x, y, z] = rows.map(DVec4::truncate);
+    let columns = DMat3::from_cols(x, y, z);
+    let primitive = (bvh.placed(instance as u32))
+        .and_then(|(_, bottom)| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
+    let material = primitive.and_then(|primitive| primitive.material);
+    Place {
+        to_eye: DAffine3 { matrix3: columns.transpose(), translation: DVec3::new(rows[0].w, rows[1].w, rows[2].w) }
+            .inverse(),
+        rows: [x, y, z],
+        hand: if columns.determinant() < 0.0 { -1.0 } else { 1.0 },
+        primitive,
+        material: material.and_then(|material| scene.materials.get(material)),
+        border: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
+    }
+}
+
 impl SurfacePoint {
     /// How much of light from a direction goes straight through, as though the surface were not there.
     #[must_use]
@@ -448,7 +470,12 @@ impl SurfacePoint {
         if self.bsdf.transmission <= 0.0 || self.border.is_some() {
             return DVec3::ZERO;
         }
-        self.bsdf.straight_through(view_in(&Frame::new(self.normal), -direction))
+        self.bsdf.straight_through(view_in(&self.frame(), -direction))
+    }
+
+    /// The frame in which it is shaded.
+    pub(super) fn frame(&self) -> Frame {
+        Frame::along(self.normal, self.tangent)
     }
 }
 
@@ -474,13 +501,19 @@ impl Interpolated {
     fn new(primitive: &Primitive, triangle: u32, weights: Vec3) -> Self {
         let corner = |i: usize| primitive.indices.get(triangle as usize * 3 + i).map_or(0, |&v| v as usize);
         let corners = [(corner(0), weights.x), (corner(1), weights.y), (corner(2), weights.z)];
-        let uv =
-            |list: &[Vec2]| corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum::<Vec2>();
+        // Most meshes lack some of them.
+        let uv = |list: &[Vec2]| {
+            if list.is_empty() {
+                return Vec2::ZERO;
+            }
+            corners.iter().map(|&(v, w)| list.get(v).copied().unwrap_or_default() * w).sum()
+        };
         let normal = corners.iter().map(|&(v, w)| primitive.normals.get(v).copied().unwrap_or_default() * w).sum();
-        let tangent: DVec4 = corners
-            .iter()
-            .map(|&(v, w)| primitive.tangents.get(v).map_or(DVec4::ZERO, |t| t.as_dvec4()) * f64::from(w))
-            .sum();
+        let mut tangent = DVec4::ZERO;
+        if !primitive.tangents.is_empty() {
+            let of = |v: usize| primitive.tangents.get(v).map_or(DVec4::ZERO, |t| t.as_dvec4());
+            tangent = corners.iter().map(|&(v, w)| of(v) * f64::from(w)).sum();
+        }
         let handedness = if primitive.tangents.is_empty() { 0.0 } else { tangent.w.signum() };
         let color = if primitive.colors.is_empty() {
             DVec4::ONE

@@ -8,6 +8,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
+use super::animation::{Animation, Deform, Skin, Trs};
 use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
@@ -42,8 +43,14 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
+    /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
+    pub multiscatter: bool,
     /// Other materials that the file has for its primitives (`scene.variant` of the look).
     pub variants: Vec<Variant>,
+    /// Skeletons that nodes with a mesh refer to.
+    pub skins: Vec<Skin>,
+    /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
+    pub animations: Vec<Animation>,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -91,8 +98,15 @@ pub struct Node {
     pub children: Vec<usize>,
     /// From this node's space to its parent's; affine.
     pub local: DMat4,
+    /// The same at rest, in the parts that animations move; none: of `local`.
+    pub trs: Option<Trs>,
     /// Index into `Scene::meshes`.
     pub mesh: Option<usize>,
+    /// Index into `Scene::skins`: the joints carry the mesh, and this node, a root, only says what its vertices are
+    /// relative to (`Scene::palette`).
+    pub skin: Option<usize>,
+    /// Weights of the mesh's morph targets.
+    pub weights: Vec<f32>,
     /// Index into `Scene::lights`; it shines along the node's -Z.
     pub light: Option<usize>,
     /// Index into `Scene::cameras`; it looks along the node's -Z, its up is +Y.
@@ -127,6 +141,8 @@ pub struct Primitive {
     pub indices: Vec<u32>,
     /// Index into `Scene::materials`.
     pub material: Option<usize>,
+    /// What moves the vertices: positions, normals and tangents above are then those of one pose (`Scene::bake`).
+    pub deform: Option<Arc<Deform>>,
 }
 
 /// The metallic/roughness material of glTF 2.0 (section 3.9).
@@ -369,10 +385,17 @@ impl Material {
         self.transmission > 0.0 && dielectric && !self.unlit
     }
 
+    /// Whether some diffuse light leaves on the other side.
+    #[must_use]
+    pub fn transmits_diffusely(&self) -> bool {
+        let dielectric = self.metallic < 1.0 || self.metallic_roughness_texture.is_some();
+        self.diffuse_transmission.factor > 0.0 && dielectric && !self.unlit
+    }
+
     /// Whether the mesh is the border of a volume of this material; else it is a thin wall.
     #[must_use]
     pub fn encloses_volume(&self) -> bool {
-        self.transmits() && self.volume.thickness > 0.0
+        (self.transmits() || self.transmits_diffusely()) && self.volume.thickness > 0.0
     }
 }
 

@@ -12,6 +12,7 @@ mod falloff;
 mod furnace;
 mod glass;
 mod grid;
+mod materials;
 mod pairs;
 mod room;
 
@@ -29,6 +30,7 @@ fn all() -> Vec<Case> {
         camera::cases(),
         room::cases(),
         glass::cases(),
+        materials::cases(),
     ]
     .into_iter()
     .flatten()

@@ -30,6 +30,9 @@ pub enum Wanted {
     Samples,
 }
 
+/// Which part of the light what glows by itself is.
+const EMISSION: usize = 0;
+
 /// Rays a pixel for what is open; the look has their radius.
 const OPEN_RAYS: OpenRays = OpenRays { radius: 0.0, count: 256 };
 
@@ -104,16 +107,29 @@ pub fn write(
 ) -> Result<(), CliError> {
     let (width, height) = picture.film.size();
     let eye = opened.camera.0.w_axis.truncate();
-    let seen = |first| first_hits(world, camera, eye, (width, height), first);
     let with_radius = |rays| OpenRays { radius: opened.ao().radius, ..rays };
+    let sought = |first| match first {
+        First::AmbientOcclusion(rays) => First::AmbientOcclusion(with_radius(rays)),
+        First::BentNormal(rays) => First::BentNormal(with_radius(rays)),
+        first => first,
+    };
+    let firsts: Vec<First> = wanted
+        .iter()
+        .filter_map(|(_, w)| if let Wanted::First(first, _) = w { Some(sought(*first)) } else { None })
+        .collect();
+    let found = first_hits(world, camera, eye, (width, height), &firsts);
     let of = |wanted: Wanted| -> Vec<[f32; 4]> {
         let value = |v: f64| [v as f32, v as f32, v as f32, 1.0];
         match wanted {
-            Wanted::First(First::AmbientOcclusion(rays), _) => seen(First::AmbientOcclusion(with_radius(rays))),
-            Wanted::First(First::BentNormal(rays), _) => seen(First::BentNormal(with_radius(rays))),
-            Wanted::First(first, _) => seen(first),
+            Wanted::First(first, _) => {
+                let index = firsts.iter().position(|known| *known == sought(first));
+                index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
+            }
             Wanted::Part(index) => {
-                let mean = picture.film.mean(|parts| parts.to_array()[index]);
+                // What is unlit shines by itself, as the raster renderer has it.
+                let white = picture.exposure.saturation_luminance().get();
+                let unlit = |parts: &Parts| if index == EMISSION { parts.unlit * white } else { DVec3::ZERO };
+                let mean = picture.film.mean(|parts| parts.to_array()[index] + unlit(parts));
                 mean.iter().map(|c| c.as_vec3().extend(1.0).to_array()).collect()
             }
             Wanted::Variance => picture.film.variance().into_iter().map(value).collect(),

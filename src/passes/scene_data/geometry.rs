@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::{DMat4, Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::{Layer, levels::coarser, materials::texture_slots, posed::PosedGroup};
+use super::{Layer, layers, levels::coarser, materials::texture_slots, posed::PosedGroup};
 use crate::{
+    bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene},
 };
@@ -47,7 +48,12 @@ pub(super) struct Group {
     pub(super) vertex_offset: i32,
     pub(super) material: u32,
     pub(super) layer: Layer,
+    pub(super) lobes: bool,
+    pub(super) refracts: bool,
+    pub(super) casts: bool,
     pub(super) double_sided: bool,
+    /// Mesh and primitive of the scene; none for a lamp's surface.
+    pub(super) source: Option<(usize, usize)>,
     /// Coarser ranges of indices, finest first.
     pub(super) coarser: Vec<Level>,
 }
@@ -58,7 +64,7 @@ pub enum LevelsFor {
     /// None: every mesh is drawn as it is.
     #[default]
     None,
-    /// Those of very many triangles.
+    /// Those of very many triangles that keep their shape.
     Large,
 }
 
@@ -96,6 +102,8 @@ pub(super) struct Part<'a> {
     pub(super) primitive: &'a scene::Primitive,
     pub(super) places: Arc<[DMat4]>,
     pub(super) material: usize,
+    /// Mesh and primitive of the scene.
+    pub(super) source: Option<(usize, usize)>,
 }
 
 /// All primitives that a scene shows.
@@ -107,9 +115,10 @@ pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_
         }
     }
     let mut parts = Vec::new();
-    for (mesh, places) in scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty()) {
+    for (index, (mesh, places)) in scene.meshes.iter().zip(&places).enumerate().filter(|(_, of)| !of.1.is_empty()) {
         let shared: Arc<[DMat4]> = places.as_slice().into();
-        parts.extend(mesh.primitives.iter().map(|primitive| Part {
+        parts.extend(mesh.primitives.iter().enumerate().map(|(number, primitive)| Part {
+            source: Some((index, number)),
             primitive,
             places: Arc::clone(&shared),
             material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
@@ -123,6 +132,7 @@ pub(super) fn upload_geometry(
     uploader: &mut Uploader,
     parts: &[Part<'_>],
     materials: &[scene::Material],
+    multiscatter: bool,
     detail: LevelsFor,
 ) -> GpuResult<Geometry> {
     let levels: Vec<Vec<(Vec<u32>, f32)>> = match detail {
@@ -148,38 +158,41 @@ pub(super) fn upload_geometry(
             });
         }
     }
-    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let moves = parts.iter().any(|part| part.primitive.deform.is_some());
+    let kind = if moves { BufferKind::MovingGeometry } else { BufferKind::Geometry };
+    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
-    for (&Part { primitive, ref places, material }, levels) in parts.iter().zip(&levels) {
+    for (&Part { primitive, ref places, material, source }, levels) in parts.iter().zip(&levels) {
         let described = materials.get(material).cloned().unwrap_or_default();
         let (center, radius, half_size) = bounding_sphere(&primitive.positions);
         let first_index = index_data.len() as u32;
         index_data.extend_from_slice(&primitive.indices);
-        let coarser = levels.iter().map(|(indices, error)| {
-            let level = Level {
-                first_index: index_data.len() as u32,
-                index_count: indices.len() as u32,
-                error: *error,
-            };
+        let mut coarser = Vec::with_capacity(levels.len());
+        for (indices, error) in levels {
+            let (first_index, index_count) = (index_data.len() as u32, indices.len() as u32);
+            coarser.push(Level { first_index, index_count, error: *error });
             index_data.extend_from_slice(indices);
-            level
-        });
-        let coarser = coarser.collect();
+        }
         groups.push(Group {
             first_index,
             index_count: primitive.indices.len() as u32,
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
             layer: match described.alpha {
+                _ if layers::goes_over(&described) => Layer::Blend,
                 AlphaMode::Opaque if texture_slots(&described).iter().all(Option::is_none) => Layer::Plain,
                 AlphaMode::Opaque => Layer::Opaque,
                 AlphaMode::Mask { .. } => Layer::Mask,
                 AlphaMode::Blend => Layer::Blend,
             },
+            lobes: layers::has_lobes(&described, multiscatter),
+            refracts: layers::refracts(&described),
+            casts: casts_shadow(&described),
             double_sided: described.double_sided,
+            source,
             coarser,
         });
         posed.push(PosedGroup { center, radius, half_size, places: Arc::clone(places) });

@@ -22,7 +22,7 @@ pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
     let sound = positions.iter().all(|p| p.is_finite())
         && indices.len().is_multiple_of(3)
         && indices.iter().all(|&index| (index as usize) < positions.len());
-    if indices.len() < LEAST_TRIANGLES * 3 || !sound {
+    if indices.len() < LEAST_TRIANGLES * 3 || !sound || primitive.deform.is_some() {
         return Vec::new();
     }
     let Ok(vertices) = meshopt::VertexDataAdapter::new(bytemuck::cast_slice(positions), size_of::<glam::Vec3>(), 0) else {

@@ -1,33 +1,45 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
+mod deform;
 mod geometry;
+mod layers;
 mod levels;
 mod lights;
 mod materials;
+mod order;
 mod placements;
 mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use glam::{DVec3, Vec3};
 
+pub(in crate::passes) use self::deform::Deformers;
+pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Level, Part, scene_parts, upload_geometry},
+    layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
     geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
-    placements::{DetailChoice, DevicePlacements, Placements, Run, SplitPoint, in_view},
+    placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
     posed::Posed,
 };
 use super::{
-    area_lights, environment, light_tree,
+    area_lights,
+    culling_shared::Placement,
+    environment, light_tree,
+    mips::Meaning,
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -47,7 +59,7 @@ pub enum Layer {
     Opaque,
     /// G-buffer, alpha-tested.
     Mask,
-    /// Over the lit picture.
+    /// Over the lit picture: blended, or refracting.
     Blend,
 }
 
@@ -72,6 +84,12 @@ pub struct Draw {
     pub mirrored: bool,
     /// Where its pixels go.
     pub layer: Layer,
+    /// The G-buffer does not hold all lobes of its material: the layered pass lights it.
+    pub lobes: bool,
+    /// It shows what lies behind it.
+    pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -80,8 +98,12 @@ pub struct Visible {
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
     pub instances: Vec<shared::Instance>,
+    /// Of each instance its group and place.
+    pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
@@ -96,6 +118,10 @@ pub struct GpuScene {
     pub materials: Arc<Buffer>,
     /// One set of textures a material.
     pub textures: Arc<TextureSet>,
+    /// What materials have beyond the G-buffer; none where none has anything.
+    pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -116,16 +142,20 @@ pub struct GpuScene {
     pub trees: Option<SceneTrees>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
+    /// No back face, for where nothing refracts.
+    pub no_backs: Arc<Image>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
-    pub posed: Arc<Posed>,
+    pub now: Arc<Posed>,
+    /// Meshes whose vertices move.
+    pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
-    /// Where everything stands, in the order of drawing.
-    placements: Placements,
-    /// The same on the device, for what is drawn in an order that is known beforehand; none where it cannot hold it.
+    /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
     pub device_placements: Option<DevicePlacements>,
 }
 
@@ -175,52 +205,78 @@ impl CasterGroup {
     }
 }
 
+/// Number of the next upload or pose.
+static UPLOADS: AtomicU64 = AtomicU64::new(0);
+
+/// The scene's materials, the default one, and those of lamps' surfaces.
+fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::Material> {
+    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
+    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
+}
+
+/// `numbers`: which of them are layered materials, and which of those.
+fn pack_all(
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+    numbers: &[Option<u32>],
+) -> Vec<shared::Material> {
+    let has_tangents = materials_with_tangents(scene);
+    let pack = |(index, material): (usize, &scene::Material)| {
+        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+        packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
+        packed
+    };
+    materials.iter().enumerate().map(pack).collect()
+}
+
+/// Every material as the shaders read it.
+fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
+    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len(), numbers)
+}
+
 impl GpuScene {
-    /// Uploads a scene; with `trees`, what shadow rays walk too; with `detail`, coarser
-    /// levels of large meshes. `pipeline` is one that draws scene geometry; its set 1
-    /// gives the textures' layout.
+    /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
+    /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
     /// # Errors
     /// Out of memory; a lost device.
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
-        trees: TreesFor,
-        detail: LevelsFor,
+        (trees, detail): (TreesFor, LevelsFor),
         pipeline: &GraphicsPipeline,
+        layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
     ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
-        let materials: Vec<scene::Material> = scene
-            .materials
-            .iter()
-            .cloned()
-            .chain([scene::Material::default()])
-            .chain(bodies.iter().map(|body| body.material.clone()))
-            .collect();
+        let materials = all_materials(scene, &bodies);
         let mut parts = scene_parts(scene, default_material);
         let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
+            source: None,
         }));
-        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials, detail)?;
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
+        let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
-        let packed: Vec<shared::Material> = materials
-            .iter()
-            .enumerate()
-            .map(|(index, material)| {
-                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
-                packed
-            })
-            .collect();
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
+        let no_backs = layers::no_backs(gpu, &mut uploader)?;
+        let described = (materials.as_slice(), has_tangents.as_slice());
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+        let packed = pack_all(scene, &materials, default_material, numbers);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
         let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
@@ -252,17 +308,16 @@ impl GpuScene {
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
-        let placements = Placements::new(&groups, &posed);
-        let device_placements = DevicePlacements::new(gpu, &mut uploader, &placements, &groups, &posed)?;
         uploader.finish()?;
         let bounds = (low, high);
-        static UPLOADS: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
+        let mut uploaded = Self {
             number: UPLOADS.fetch_add(1, Ordering::Relaxed),
             vertices,
             indices,
             materials: material_buffer,
             textures,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,
@@ -273,31 +328,50 @@ impl GpuScene {
             trees,
             ltc,
             white,
+            no_backs,
             bounds,
-            posed: Arc::new(Posed { groups: posed }),
-            placements,
-            device_placements,
+            now: Arc::new(Posed { groups: posed, movers: Default::default() }),
+            deformers,
             groups,
+            blended,
             own_groups,
-        })
+            device_placements: None,
+        };
+        if uploaded.deformers.is_some() {
+            uploaded.now = uploaded.posed(scene);
+        }
+        uploaded.place(gpu)?;
+        Ok(uploaded)
+    }
+
+    /// Brings where things are now to the device.
+    fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        let mut uploader = Uploader::new(gpu)?;
+        let before = self.device_placements.take();
+        self.device_placements =
+            DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+        uploader.finish()
     }
 
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
     /// to front, which the host sorts.
     #[must_use]
     pub fn visible(&self, view: &View, detail: DetailChoice, on_device: bool) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
         let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
-        let placements = &self.placements;
-        let skipped = if on_device { placements.buckets_in_order } else { 0 };
-        let mut errors: Vec<f32> = Vec::new();
-        let mut by_level: Vec<Vec<shared::Instance>> = Vec::new();
-        for bucket in &placements.buckets[skipped..] {
-            let Some(group) = self.groups.get(bucket.group) else { continue };
-            let draw = |level: usize, first_instance, instance_count| {
+        let mut visible =
+            Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).enumerate() {
+            if on_device && group.layer != Layer::Blend {
+                continue;
+            }
+            // What is sorted by triangle is drawn as it is.
+            let levels = if group.layer == Layer::Blend { 1 } else { group.levels() };
+            let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
+            for (mirrored, level) in [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level))) {
+                let first = visible.instances.len() as u32;
                 let Level { first_index, index_count, .. } = group.level(level);
-                Draw {
+                let draw = |first_instance, instance_count| Draw {
                     first_index,
                     index_count,
                     vertex_offset: group.vertex_offset,
@@ -305,48 +379,60 @@ impl GpuScene {
                     instance_count,
                     material: group.material,
                     double_sided: group.double_sided,
-                    mirrored: bucket.mirrored,
+                    mirrored,
                     layer: group.layer,
-                }
-            };
-            errors.clear();
-            errors.extend((0..group.levels()).map(|level| group.level(level).error));
-            by_level.resize_with(by_level.len().max(errors.len()), Vec::new);
-            for placement in &placements.list[bucket.first as usize..bucket.end as usize] {
-                let (instance, center) = placement.relative_to(camera);
-                if !in_view(&frustum, center, placement.radius) {
-                    visible.culled += 1;
-                    continue;
-                }
-                let level = detail.level(&errors, placement.stretch, center, placement.radius);
-                if group.layer == Layer::Blend {
-                    blended.push((center.dot(view.forward), draw(level, visible.instances.len() as u32, 1)));
+                    lobes: group.lobes,
+                    refracts: group.refracts,
+                    sorted: false,
+                };
+                for (index, place) in posed.places.iter().enumerate() {
+                    if (place.determinant() < 0.0) != mirrored {
+                        continue;
+                    }
+                    let placement = Placement::new(place, posed, 0);
+                    let (instance, center) = placement.relative_to(camera);
+                    if !in_view(&frustum, center, placement.radius) {
+                        visible.culled += usize::from(level == 0);
+                        continue;
+                    }
+                    if detail.level(&errors, placement.stretch, center, placement.radius) != level {
+                        continue;
+                    }
+                    if group.layer == Layer::Blend {
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&number),
+                        });
+                    }
                     visible.instances.push(instance);
-                } else {
-                    by_level[level].push(instance);
+                    visible.sources.push((number as u32, index as u32));
                 }
-            }
-            for (level, instances) in by_level.iter_mut().enumerate().filter(|(_, instances)| !instances.is_empty()) {
-                visible.draws.push(draw(level, visible.instances.len() as u32, instances.len() as u32));
-                visible.instances.append(instances);
+                let count = visible.instances.len() as u32 - first;
+                if count > 0 && group.layer != Layer::Blend {
+                    visible.draws.push(draw(first, count));
+                }
             }
         }
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 
-    /// All that throws shadows: everything that is not blended.
+    /// All that throws shadows: everything but what is blended and thin walls that light goes through.
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
         let camera = SplitPoint::new(camera);
-        let placements = &self.placements;
-        for bucket in &placements.buckets[..placements.buckets_in_order] {
-            let Some(group) = self.groups.get(bucket.group).filter(|_| bucket.group < self.own_groups) else { continue };
+        let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
+        for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
-            let mut spheres = Vec::with_capacity((bucket.end - bucket.first) as usize);
-            for placement in &placements.list[bucket.first as usize..bucket.end as usize] {
+            let mut spheres = Vec::with_capacity(posed.places.len());
+            for place in posed.places.iter() {
+                let placement = Placement::new(place, posed, 0);
                 let (instance, center) = placement.relative_to(camera);
                 spheres.push((center, placement.radius));
                 casters.instances.push(instance);
@@ -356,7 +442,8 @@ impl GpuScene {
                 index_count: group.index_count,
                 vertex_offset: group.vertex_offset,
                 material: group.material,
-                layer: group.layer,
+                // What refracts without letting light straight through is as opaque to lamps.
+                layer: if group.layer == Layer::Blend { Layer::Opaque } else { group.layer },
                 first_instance,
                 spheres,
             });

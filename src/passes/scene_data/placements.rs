@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use glam::{DMat3, DMat4, DVec3, Mat4, Vec3};
@@ -47,7 +47,9 @@ impl SplitPoint {
 }
 
 impl Placement {
-    fn new(place: &DMat4, group: &PosedGroup, bucket: u32) -> Self {
+    /// A primitive in a place.
+    #[must_use]
+    pub(super) fn new(place: &DMat4, group: &PosedGroup, bucket: u32) -> Self {
         let linear = DMat3::from_mat4(*place);
         // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
         let cofactor = DMat3::from_cols(
@@ -104,7 +106,7 @@ impl Placement {
 
 /// Placements of one group with one handedness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bucket {
+struct Bucket {
     /// Number of the group.
     pub group: usize,
     /// Its transforms mirror.
@@ -132,23 +134,20 @@ pub struct Run {
     pub layer: Layer,
 }
 
-/// All placements.
+/// The placements whose order is known beforehand: all but those that are drawn from back to front.
 #[derive(Clone, Debug, Default)]
-pub struct Placements {
+struct Placements {
     /// Sorted by bucket.
-    pub(super) list: Vec<Placement>,
-    /// In the order of drawing: by layer and material, then by group; those that are drawn back to front last.
-    pub(super) buckets: Vec<Bucket>,
-    /// Placements before those that are drawn back to front: their order is known beforehand.
-    pub(super) in_order: usize,
-    /// Buckets of them.
-    pub(super) buckets_in_order: usize,
+    list: Vec<Placement>,
+    /// In the order of drawing: by layer and material, then by group.
+    buckets: Vec<Bucket>,
 }
 
 impl Placements {
     /// Finds the order of drawing.
-    pub(super) fn new(groups: &[Group], posed: &[PosedGroup]) -> Self {
-        let mut order: Vec<usize> = (0..groups.len().min(posed.len())).collect();
+    fn new(groups: &[Group], posed: &[PosedGroup]) -> Self {
+        let mut order: Vec<usize> =
+            (0..groups.len().min(posed.len())).filter(|&group| groups[group].layer != Layer::Blend).collect();
         order.sort_by_key(|&group| (groups[group].layer, groups[group].material));
         let mut all = Self::default();
         for group in order {
@@ -162,16 +161,12 @@ impl Placements {
                     all.buckets.push(Bucket { group, mirrored, first, end });
                 }
             }
-            if groups[group].layer != Layer::Blend {
-                all.in_order = all.list.len();
-                all.buckets_in_order = all.buckets.len();
-            }
         }
         all
     }
 
-    /// What the device is told of the buckets whose order is known.
-    pub(super) fn cull_buckets(&self, groups: &[Group], posed: &[PosedGroup]) -> Vec<CullBucket> {
+    /// What the device is told of the buckets.
+    fn cull_buckets(&self, groups: &[Group], posed: &[PosedGroup]) -> Vec<CullBucket> {
         let describe = |bucket: &Bucket| {
             let (group, posed) = (&groups[bucket.group], &posed[bucket.group]);
             let hides = matches!(group.layer, Layer::Plain | Layer::Opaque);
@@ -190,13 +185,13 @@ impl Placements {
                 error: std::array::from_fn(|level| group.level(level).error),
             }
         };
-        self.buckets[..self.buckets_in_order].iter().map(describe).collect()
+        self.buckets.iter().map(describe).collect()
     }
 
-    /// Draws of the buckets whose order is known, as few as their states allow.
-    pub(super) fn runs(&self, groups: &[Group]) -> Vec<Run> {
+    /// Draws of the buckets, as few as their states allow.
+    fn runs(&self, groups: &[Group]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
-        for (index, bucket) in self.buckets[..self.buckets_in_order].iter().enumerate() {
+        for (index, bucket) in self.buckets.iter().enumerate() {
             let Group { material, double_sided, layer, .. } = groups[bucket.group];
             let mirrored = bucket.mirrored;
             let next = Run { first: index as u32, count: 1, material, double_sided, mirrored, layer };
@@ -225,47 +220,77 @@ pub struct DevicePlacements {
     pub runs: Vec<Run>,
     /// Levels of detail of the mesh that has most.
     pub levels: u32,
-    /// Some frame has written `seen`.
-    seen_before: AtomicBool,
+    /// Whether looking for what is hidden has been worth it.
+    pub gain: Arc<HiddenGain>,
 }
 
 impl DevicePlacements {
-    /// Uploads placements; none where there are none, or more than a buffer may hold, or where the device cannot draw what
-    /// it has chosen itself.
+    /// Uploads placements; none where there are none, or more than a buffer may hold, where the device cannot draw what it
+    /// has chosen itself, or where surfaces have lobes that a pass after the G-buffer draws once more by the host's draws.
+    /// What was seen of them is taken over from those `before`, where they are as many.
     pub(super) fn new(
         gpu: &Gpu,
         uploader: &mut Uploader,
-        all: &Placements,
-        groups: &[Group],
-        posed: &[PosedGroup],
+        (groups, posed): (&[Group], &[PosedGroup]),
+        before: Option<&Self>,
     ) -> GpuResult<Option<Self>> {
-        let list = &all.list[..all.in_order];
-        let largest = size_of_val(list).max(list.len() * size_of::<Instance>()) as u64;
-        let room = u64::from(gpu.limits().max_storage_buffer_range);
-        if list.is_empty() || largest > room || !gpu.indirect_first_instance() {
+        let in_order = || groups.iter().zip(posed).filter(|(group, _)| group.layer != Layer::Blend);
+        let count: usize = in_order().map(|(_, posed)| posed.places.len()).sum();
+        let room = gpu.limits().max_storage_buffer_range as usize;
+        let fits = count * size_of::<Placement>().max(size_of::<Instance>()) <= room;
+        if count == 0 || !fits || !gpu.indirect_first_instance() || in_order().any(|(group, _)| group.lobes) {
             return Ok(None);
         }
+        let all = Placements::new(groups, posed);
         let mut storage = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
             let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&buffer, bytes)?;
             Ok(buffer)
         };
         let buckets = all.cull_buckets(groups, posed);
+        let (placements, described) =
+            (storage("placements", bytemuck::cast_slice(&all.list))?, storage("placements by mesh", bytemuck::cast_slice(&buckets))?);
+        let (seen, gain) = match before.filter(|before| before.count as usize == all.list.len()) {
+            Some(before) => (Arc::clone(&before.seen), Arc::clone(&before.gain)),
+            None => (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default()),
+        };
         Ok(Some(Self {
-            placements: storage("placements", bytemuck::cast_slice(list))?,
-            buckets: storage("placements by mesh", bytemuck::cast_slice(&buckets))?,
-            seen: storage("placements last seen", &vec![0; list.len() * 4])?,
-            count: list.len() as u32,
+            placements,
+            buckets: described,
+            seen,
+            count: all.list.len() as u32,
             bucket_count: buckets.len() as u32,
             runs: all.runs(groups),
             levels: buckets.iter().map(|bucket| bucket.levels).max().unwrap_or(1),
-            seen_before: AtomicBool::new(false),
+            gain,
         }))
     }
+}
 
-    /// Whether an earlier frame has said what it saw; from now on one has.
-    pub fn was_seen(&self) -> bool {
-        self.seen_before.swap(true, Ordering::Relaxed)
+/// Whether looking for what is hidden is worth it: where little is, it costs more than it saves. The picture does not
+/// depend on it.
+#[derive(Debug, Default)]
+pub struct HiddenGain {
+    /// Some frame has said what it saw.
+    seen: AtomicBool,
+    /// Frames until it is tried again.
+    wait: AtomicU32,
+}
+
+impl HiddenGain {
+    /// Whether this frame looks for what is hidden. From now on some frame has said what it saw.
+    pub fn tries(&self) -> bool {
+        let wait = self.wait.load(Ordering::Relaxed);
+        self.wait.store(wait.saturating_sub(1), Ordering::Relaxed);
+        self.seen.swap(true, Ordering::Relaxed) && wait == 0
+    }
+
+    /// A frame that looked found so many instances hidden, and drew so many: their depths cost about a half of drawing
+    /// them. Where that is more than what is saved, so many frames do without looking.
+    pub fn found(&self, hidden: usize, drawn: usize, patience: u32) {
+        if hidden * 2 < drawn {
+            self.wait.store(patience, Ordering::Relaxed);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::Lux;
 
-pub use dfg::dfg_table;
+pub use dfg::{DFG_SIZE, dfg_table};
 pub use filter::{Filtered, octahedral_direction};
 
 /// The most texels of a map.

@@ -1,24 +1,47 @@
 //! What reflection and refraction by rough surfaces are made of. Directions are unit vectors in a frame whose z is the
-//! shading normal.
+//! shading normal and whose x is the tangent.
 
 use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
 
-/// Distribution of normals (1/sr). Walter et al. 2007, equation 33.
-pub(super) fn ggx(h: DVec3, alpha: f64) -> f64 {
-    let k = alpha / ((h.x * h.x + h.y * h.y) + h.z * h.z * alpha * alpha);
-    k * k / PI
+/// Roughness along the tangent and across it; equal where highlights are round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alpha {
+    /// Along x.
+    pub x: f64,
+    /// Along y.
+    pub y: f64,
 }
 
-/// Smith's Lambda of GGX, of directions on either side. Heitz 2014, equation 72.
-pub(super) fn lambda(v: DVec3, alpha: f64) -> f64 {
-    let tan2 = (v.x * v.x + v.y * v.y) / (v.z * v.z);
-    0.5 * ((1.0 + alpha * alpha * tan2).sqrt() - 1.0)
+impl Alpha {
+    /// The same every way.
+    #[must_use]
+    pub const fn round(alpha: f64) -> Self {
+        Self { x: alpha, y: alpha }
+    }
+
+    /// No narrower than this.
+    pub(super) const fn at_least(self, least: f64) -> Self {
+        Self { x: self.x.max(least), y: self.y.max(least) }
+    }
+}
+
+/// Distribution of normals (1/sr). Walter et al. 2007, equation 33; along two axes: Heitz 2014, equation 85.
+pub(super) fn ggx(h: DVec3, alpha: Alpha) -> f64 {
+    let Alpha { x, y } = alpha;
+    let k = 1.0 / (h.x * h.x * (y / x) + h.y * h.y * (x / y) + h.z * h.z * (x * y));
+    x * y * k * k / PI
+}
+
+/// Smith's Lambda of GGX, of directions on either side. Heitz 2014, equations 72 and 80.
+pub(super) fn lambda(v: DVec3, alpha: Alpha) -> f64 {
+    let (x, y) = (alpha.x * v.x, alpha.y * v.y);
+    0.5 * ((1.0 + (x * x + y * y) / (v.z * v.z)).sqrt() - 1.0)
 }
 
 /// Density (1/sr) of the normals that are seen from `v`, over `v.h`. Heitz 2014, equation 19.
-pub(super) fn seen_normals(v: DVec3, h: DVec3, alpha: f64) -> f64 {
+pub(super) fn seen_normals(v: DVec3, h: DVec3, alpha: Alpha) -> f64 {
     ggx(h, alpha) / (v.z * (1.0 + lambda(v, alpha)))
 }
 
@@ -70,14 +93,20 @@ pub fn cosine_hemisphere(u: DVec2) -> DVec3 {
     DVec3::new(r * phi.cos(), r * phi.sin(), (1.0 - u.x).max(0.0).sqrt())
 }
 
+/// A direction with density 1/(2 pi).
+pub(super) fn even_hemisphere(u: DVec2) -> DVec3 {
+    let (sin, phi) = ((1.0 - u.x * u.x).max(0.0).sqrt(), 2.0 * PI * u.y);
+    DVec3::new(sin * phi.cos(), sin * phi.sin(), u.x)
+}
+
 /// A normal of those that are seen from `v`. Heitz, "Sampling the GGX Distribution of Visible Normals" (JCGT 7(4), 2018),
 /// section 3.2, in the form of Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps" (2023), section 3.
 #[must_use]
-pub fn visible_normal(v: DVec3, alpha: f64, u: DVec2) -> DVec3 {
-    let stretched = DVec3::new(alpha * v.x, alpha * v.y, v.z).normalize();
+pub fn visible_normal(v: DVec3, alpha: Alpha, u: DVec2) -> DVec3 {
+    let stretched = DVec3::new(alpha.x * v.x, alpha.y * v.y, v.z).normalize();
     let phi = 2.0 * PI * u.x;
     let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
     let sin = (1.0 - z * z).max(0.0).sqrt();
     let h = DVec3::new(sin * phi.cos(), sin * phi.sin(), z) + stretched;
-    DVec3::new(alpha * h.x, alpha * h.y, h.z).normalize_or(DVec3::Z)
+    DVec3::new(alpha.x * h.x, alpha.y * h.y, h.z).normalize_or(DVec3::Z)
 }

@@ -1,29 +1,39 @@
-//! The metallic/roughness material of glTF 2.0 (Appendix B) with KHR_materials_ior, KHR_materials_transmission and
-//! KHR_materials_volume, and its sampling. Directions are in a frame whose z is the shading normal on the side of the view.
+//! The metallic/roughness material of glTF 2.0 (Appendix B) with the extensions of Khronos that change how it scatters light,
+//! and its sampling (docs/materials.md). Directions are in a frame whose z is the shading normal on the side of the view and
+//! whose x is the tangent.
 //!
-//! It is a mix of three materials: with weight `metallic` a metal; of the rest, `transmission` glass and else an opaque
-//! dielectric. Metal and opaque dielectric are those of the raster renderer (`shaders/lib/brdf.glsl`), with Schlick's
-//! approximation of Fresnel's equations. Glass has Fresnel's equations themselves: they alone agree with Snell's law about the
-//! critical angle, and with themselves from both sides.
+//! What lies below is a mix (`base`): with weight `metallic` a metal; of the rest, `transmission` glass and else an opaque
+//! dielectric, of whose diffuse light a part may leave on the other side. Metal and opaque dielectric are those of the raster
+//! renderer (`shaders/lib/brdf.glsl`), with Schlick's approximation of Fresnel's equations. Glass has Fresnel's equations themselves:
+//! they alone agree with Snell's law about the critical angle, and with themselves from both sides. Over it lies sheen, over
+//! that a clear coat.
 //!
 //! Glass is either the border of a volume, where light is refracted (Walter et al. 2007), or a thin wall, where it goes
 //! straight on and roughness spreads it as it spreads the reflection (KHR_materials_transmission). The base colour is a factor
 //! at every crossing, as the extensions have it.
 
+mod albedo;
+mod base;
+mod coat;
+mod film;
 mod microfacet;
+mod sheen;
 
 use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
 
-pub use self::microfacet::{cosine_hemisphere, fresnel, refract, visible_normal};
-use self::microfacet::{ggx, lambda, refracting_normal, schlick, seen_normals};
+use self::microfacet::even_hemisphere;
+pub use self::{
+    coat::{Coat, coat_share},
+    film::Film,
+    microfacet::{Alpha, cosine_hemisphere, fresnel, refract, visible_normal},
+    sheen::{MIN_SHEEN_ROUGHNESS, Sheen},
+};
 
 /// Below this alpha a highlight of a point-like source is narrower than a pixel ever is (`shaders/lib/brdf.glsl`): reflection
 /// from metal and opaque dielectrics is spread that wide at least, and glass is smooth.
 pub const MIN_ALPHA: f64 = 0.002;
-/// Where indices differ by less than this part, rough glass does not bend light visibly, and is taken for smooth.
-const SAME_INDEX: f64 = 1e-3;
 
 /// What lies beyond glass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +66,24 @@ pub struct Bsdf {
     pub transmission: f64,
     /// What lies beyond the glass.
     pub wall: Wall,
+    /// Strength of the dielectric's reflection at every angle, 0 to 1 (KHR_materials_specular).
+    pub specular: f64,
+    /// A factor of its reflectance along the normal, at least 0.
+    pub specular_color: DVec3,
+    /// How much rougher it is along the tangent, 0 to 1 (KHR_materials_anisotropy).
+    pub anisotropy: f64,
+    /// A film on it.
+    pub film: Option<Film>,
+    /// The part of diffuse light that leaves on the other side, 0 to 1 (KHR_materials_diffuse_transmission).
+    pub diffuse_transmission: f64,
+    /// Its colour, 0 to 1.
+    pub diffuse_transmission_color: DVec3,
+    /// Fibres over all that.
+    pub sheen: Option<Sheen>,
+    /// A coat over everything.
+    pub coat: Option<Coat>,
+    /// Metal and opaque dielectric do not lose what facets pass on to each other.
+    pub multiscatter: bool,
 }
 
 impl Default for Bsdf {
@@ -68,6 +96,15 @@ impl Default for Bsdf {
             f0: 0.04,
             transmission: 0.0,
             wall: Wall::Thin { eta: 1.5 },
+            specular: 1.0,
+            specular_color: DVec3::ONE,
+            anisotropy: 0.0,
+            film: None,
+            diffuse_transmission: 0.0,
+            diffuse_transmission_color: DVec3::ONE,
+            sheen: None,
+            coat: None,
+            multiscatter: false,
         }
     }
 }
@@ -98,6 +135,14 @@ impl Scattered {
             transmitted: self.transmitted / density,
         }
     }
+
+    fn scaled(self, factor: f64) -> Self {
+        Self {
+            diffuse: self.diffuse * factor,
+            specular: self.specular * factor,
+            transmitted: self.transmitted * factor,
+        }
+    }
 }
 
 /// A chosen direction.
@@ -113,144 +158,67 @@ pub struct Sampled {
     pub bent: f64,
 }
 
-/// Chances of the lobes.
+/// Chances of the layers; the rest is the base's.
 #[derive(Clone, Copy)]
-struct Chances {
-    glass: f64,
-    specular: f64,
-    diffuse: f64,
+struct Layers {
+    sheen: f64,
+    coat: f64,
+}
+
+impl Layers {
+    fn base(self) -> f64 {
+        1.0 - self.sheen - self.coat
+    }
 }
 
 impl Bsdf {
-    /// Alpha of metal and opaque dielectric.
-    fn spread(&self) -> f64 {
-        self.alpha.max(MIN_ALPHA)
-    }
-
-    /// How much of the whole is glass.
-    fn glass(&self) -> f64 {
-        (1.0 - self.metallic) * self.transmission
-    }
-
-    /// Whether glass sends light in two directions only.
-    fn is_smooth(&self) -> bool {
-        self.alpha < MIN_ALPHA || matches!(self.wall, Wall::Border { eta } if (eta - 1.0).abs() < SAME_INDEX)
-    }
-
-    /// Whether light from the other side arrives at more than one direction.
-    #[must_use]
-    pub fn spreads_through(&self) -> bool {
-        self.glass() > 0.0 && !self.is_smooth()
-    }
-
-    /// Reflectance of the opaque dielectric where Schlick's weight is `w`.
-    fn dielectric(&self, w: f64) -> f64 {
-        if self.f0 > 0.0 { self.f0 + (1.0 - self.f0) * w } else { 0.0 }
-    }
-
-    fn glass_fresnel(&self, cos: f64) -> f64 {
-        let (Wall::Thin { eta } | Wall::Border { eta }) = self.wall;
-        fresnel(cos, eta)
-    }
-
     /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it out: it is as if the
     /// surface were partly not there, for shadows too.
     #[must_use]
     pub fn straight_through(&self, v: DVec3) -> DVec3 {
-        let glass = self.glass();
-        if glass <= 0.0 || self.alpha >= MIN_ALPHA || !matches!(self.wall, Wall::Thin { .. }) {
-            return DVec3::ZERO;
-        }
-        glass * (1.0 - self.glass_fresnel(v.z)) * self.base_color
+        let through = self.base_straight_through(v);
+        if self.is_bare() || through == DVec3::ZERO { through } else { through * self.leaves(v, -v) }
+    }
+
+    /// Nothing lies over the base.
+    const fn is_bare(&self) -> bool {
+        self.sheen.is_none() && self.coat.is_none()
+    }
+
+    /// What the layers leave of what the base does. KHR_materials_clearcoat takes the view's share alone.
+    fn leaves(&self, v: DVec3, l: DVec3) -> f64 {
+        let below_coat = self.coat.map_or(1.0, |coat| 1.0 - coat.share(v));
+        below_coat * self.sheen.map_or(1.0, |sheen| sheen.leaves(v, l))
     }
 
     /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are unit vectors.
     #[must_use]
     pub fn evaluate(&self, v: DVec3, l: DVec3) -> Scattered {
-        if l.z <= 0.0 {
-            return Scattered { transmitted: self.evaluate_through(v, l), ..Scattered::default() };
+        let base = self.base(v, l);
+        if self.is_bare() {
+            return base;
         }
-        let sum = v + l;
-        if v.z <= 0.0 || sum.length_squared() < 1e-24 {
-            return Scattered::default();
+        let mut all = base.scaled(self.leaves(v, l));
+        if v.z <= 0.0 || l.z <= 0.0 {
+            return all;
         }
-        let h = sum.normalize();
-        let vh = v.dot(h);
-        let w = schlick(vh);
-        let fd = self.dielectric(w);
-        let fm = self.base_color.lerp(DVec3::ONE, w);
-        let opaque = (1.0 - self.metallic) * (1.0 - self.transmission);
-        let mut f = opaque * fd + self.metallic * fm;
-        if self.spreads_through() {
-            f += self.glass() * self.glass_fresnel(vh);
+        let mut below_coat = 1.0;
+        if let Some(coat) = self.coat {
+            let share = coat.share(v);
+            below_coat -= share;
+            all.specular += share * coat.evaluate(v, l);
         }
-        let alpha = self.spread();
-        let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
-        Scattered {
-            diffuse: opaque * (1.0 - fd) / PI * l.z * self.base_color,
-            // D G2 / (4 n.v n.l) times n.l.
-            specular: ggx(h, alpha) * g / (4.0 * v.z) * f,
-            transmitted: DVec3::ZERO,
+        if let Some(sheen) = self.sheen {
+            all.specular += below_coat * sheen.evaluate(v, l);
         }
+        all
     }
 
-    /// From the other side, of rough glass.
-    fn evaluate_through(&self, v: DVec3, l: DVec3) -> DVec3 {
-        if v.z <= 0.0 || l.z >= 0.0 || !self.spreads_through() {
-            return DVec3::ZERO;
+    fn layers(&self, v: DVec3) -> Layers {
+        Layers {
+            sheen: self.sheen.map_or(0.0, |sheen| sheen.albedo(v.z).clamp(0.05, 0.4)),
+            coat: self.coat.map_or(0.0, |coat| coat.share(v).clamp(0.1, 0.5)),
         }
-        let g = 1.0 / (1.0 + lambda(v, self.alpha) + lambda(l, self.alpha));
-        let (h, shape) = match self.wall {
-            // The reflection, mirrored to the other side.
-            Wall::Thin { .. } => {
-                let h = (v + l * DVec3::new(1.0, 1.0, -1.0)).normalize_or(DVec3::Z);
-                (h, 0.25)
-            }
-            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the square of the ratio of indices.
-            Wall::Border { eta } => {
-                let Some(h) = refracting_normal(v, l, eta) else { return DVec3::ZERO };
-                let (vh, lh) = (v.dot(h), l.dot(h));
-                (h, vh * -lh / (eta * lh + vh).powi(2))
-            }
-        };
-        let through = self.glass() * (1.0 - self.glass_fresnel(v.dot(h)));
-        ggx(h, self.alpha) * g * shape / v.z * through * self.base_color
-    }
-
-    fn chances(&self, v: DVec3) -> Chances {
-        let w = schlick(v.z);
-        let dielectric = self.dielectric(w);
-        let metal = self.base_color.lerp(DVec3::ONE, w).max_element();
-        let most = self.base_color.max_element();
-        let opaque = (1.0 - self.metallic) * (1.0 - self.transmission);
-        let specular = dielectric * opaque + metal * self.metallic;
-        let diffuse = opaque * most * (1.0 - dielectric);
-        // No lobe may starve: what is chosen never weighs too much where it is strong.
-        let share = if diffuse <= 0.0 {
-            1.0
-        } else if specular <= 0.0 {
-            0.0
-        } else {
-            (specular / (specular + diffuse)).clamp(0.1, 0.9)
-        };
-        let glass = self.glass();
-        let glass = if glass <= 0.0 {
-            0.0
-        } else if specular + diffuse <= 0.0 {
-            1.0
-        } else {
-            let f = self.glass_fresnel(v.z);
-            let through = if self.is_smooth() && matches!(self.wall, Wall::Thin { .. }) { 0.0 } else { most };
-            let glass = glass * (f + (1.0 - f) * through);
-            (glass / (glass + specular + diffuse)).clamp(0.1, 0.9)
-        };
-        Chances { glass, specular: (1.0 - glass) * share, diffuse: (1.0 - glass) * (1.0 - share) }
-    }
-
-    /// How often glass of reflectance `f` reflects when it is sampled.
-    fn reflection_chance(&self, f: f64) -> f64 {
-        let through = (1.0 - f) * self.base_color.max_element();
-        if through > 0.0 { f / (f + through) } else { 1.0 }
     }
 
     /// Density (1/sr) with which `sample` gives `l`, but for the directions of smooth glass.
@@ -259,38 +227,17 @@ impl Bsdf {
         if v.z <= 0.0 {
             return 0.0;
         }
-        let chances = self.chances(v);
-        if l.z <= 0.0 {
-            return self.density_through(v, l, chances.glass);
+        let base = self.base_density(v, l);
+        if self.is_bare() {
+            return base;
         }
-        let sum = v + l;
-        if sum.length_squared() < 1e-24 {
-            return 0.0;
+        let chances = self.layers(v);
+        let mut density = chances.base() * base;
+        if l.z > 0.0 {
+            density += chances.sheen / (2.0 * PI);
+            density += self.coat.map_or(0.0, |coat| chances.coat * coat.density(v, l));
         }
-        let h = sum.normalize();
-        let mut specular = chances.specular;
-        if self.spreads_through() {
-            specular += chances.glass * self.reflection_chance(self.glass_fresnel(v.dot(h)));
-        }
-        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
-        specular * seen_normals(v, h, self.spread()) / 4.0 + chances.diffuse * l.z / PI
-    }
-
-    fn density_through(&self, v: DVec3, l: DVec3, glass: f64) -> f64 {
-        if l.z >= 0.0 || glass <= 0.0 || !self.spreads_through() {
-            return 0.0;
-        }
-        let (h, change) = match self.wall {
-            Wall::Thin { .. } => ((v + l * DVec3::new(1.0, 1.0, -1.0)).normalize_or(DVec3::Z), 0.25),
-            // Walter et al. 2007, equation 17.
-            Wall::Border { eta } => {
-                let Some(h) = refracting_normal(v, l, eta) else { return 0.0 };
-                let (vh, lh) = (v.dot(h), l.dot(h));
-                (h, vh * eta * eta * -lh / (eta * lh + vh).powi(2))
-            }
-        };
-        let through = 1.0 - self.reflection_chance(self.glass_fresnel(v.dot(h)));
-        glass * through * seen_normals(v, h, self.alpha) * change
+        density
     }
 
     /// A direction in proportion to the light that leaves towards `v`, about; none where it falls on the wrong side.
@@ -299,68 +246,58 @@ impl Bsdf {
         if v.z <= 0.0 {
             return None;
         }
-        let chances = self.chances(v);
-        let l = if lobe < chances.glass {
-            // The rest of the number is as even as the whole.
-            let lobe = lobe / chances.glass;
-            if self.is_smooth() {
-                return self.sample_smooth(v, lobe, chances.glass);
-            }
-            let h = visible_normal(v, self.alpha, u);
-            let reflects = lobe < self.reflection_chance(self.glass_fresnel(v.dot(h)));
-            let mirrored = 2.0 * v.dot(h) * h - v;
-            let l = match self.wall {
-                _ if reflects => mirrored,
-                Wall::Thin { .. } => mirrored * DVec3::new(1.0, 1.0, -1.0),
-                Wall::Border { eta } => refract(v, h, eta)?,
-            };
-            if (l.z > 0.0) != reflects {
-                return None;
-            }
-            l
-        } else if lobe < chances.glass + chances.specular {
-            let h = visible_normal(v, self.spread(), u);
-            2.0 * v.dot(h) * h - v
+        let mut below = 1.0;
+        let l = if self.is_bare() {
+            self.sample_base(v, lobe, u)?
         } else {
-            cosine_hemisphere(u)
+            let chances = self.layers(v);
+            below = chances.base();
+            if lobe < below {
+                // The rest of the number is as even as the whole.
+                self.sample_base(v, lobe / below, u)?
+            } else {
+                let l = match self.coat {
+                    Some(coat) if lobe >= below + chances.sheen => coat.sample(v, u),
+                    _ => even_hemisphere(u),
+                };
+                (l.z > 0.0).then_some(Base::Spread(l))?
+            }
         };
-        let through = l.z < 0.0;
-        if l.z == 0.0 || through && lobe >= chances.glass {
-            return None;
+        match l {
+            Base::Dictated(mut sampled) => {
+                if !self.is_bare() {
+                    sampled.weight = sampled.weight.scaled(self.leaves(v, sampled.l) / below);
+                }
+                Some(sampled)
+            }
+            Base::Spread(l) => {
+                let density = self.density(v, l);
+                let bent = match self.wall {
+                    Wall::Border { eta } if l.z < 0.0 && self.glass() > 0.0 => eta * eta,
+                    _ => 1.0,
+                };
+                (density > 0.0).then(|| Sampled {
+                    l,
+                    weight: self.evaluate(v, l).over(density),
+                    density: Some(density),
+                    bent,
+                })
+            }
         }
-        let density = self.density(v, l);
-        let bent = match self.wall {
-            Wall::Border { eta } if through => eta * eta,
-            _ => 1.0,
-        };
-        (density > 0.0).then(|| Sampled { l, weight: self.evaluate(v, l).over(density), density: Some(density), bent })
     }
+}
 
-    /// One of the two directions of smooth glass.
-    fn sample_smooth(&self, v: DVec3, lobe: f64, chance: f64) -> Option<Sampled> {
-        let f = self.glass_fresnel(v.z);
-        let glass = self.glass() / chance;
-        let up = |weight: f64| Sampled {
-            l: DVec3::new(-v.x, -v.y, v.z),
-            weight: Scattered { specular: DVec3::splat(weight), ..Scattered::default() },
-            density: None,
-            bent: 1.0,
-        };
-        let Wall::Border { eta } = self.wall else {
-            // What goes straight through is no scattering, see `straight_through`.
-            return Some(up(glass * f));
-        };
-        let reflects = self.reflection_chance(f);
-        if lobe < reflects {
-            return Some(up(glass * f / reflects));
-        }
-        let l = refract(v, DVec3::Z, eta).filter(|l| l.z < 0.0)?;
-        let bent = eta * eta;
-        let transmitted = self.base_color * (glass * (1.0 - f) / ((1.0 - reflects) * bent));
-        Some(Sampled { l, weight: Scattered { transmitted, ..Scattered::default() }, density: None, bent })
-    }
+/// What the base was sampled to do.
+enum Base {
+    /// Smooth glass: one of two directions.
+    Dictated(Sampled),
+    /// Any other direction.
+    Spread(DVec3),
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_lobes;

@@ -1,6 +1,6 @@
 //! Samplers, energy and symmetry of the material.
 
-use super::*;
+use super::{microfacet::seen_normals, *};
 use crate::reference::{
     chi_square::{Cells, Numbers, Test, check},
     sampler::{Sampler, SamplerKind},
@@ -58,6 +58,7 @@ fn all() -> Vec<(String, Bsdf)> {
             alpha: roughness * roughness,
             f0: 0.1,
             wall: Wall::Border { eta: 1.9 },
+            ..Bsdf::default()
         };
         out.push((format!("mixed, roughness {roughness}"), mixed));
         out.push((format!("mixed thin wall, roughness {roughness}"), Bsdf { wall: Wall::Thin { eta: 1.9 }, ..mixed }));
@@ -131,11 +132,12 @@ fn visible_normals_and_cosines_follow_their_densities() {
         [0.1, 0.3, 0.6, 1.0].into_iter().flat_map(|r: f64| [0.1, 0.6, 1.0].map(|cos| (r, cos))).collect();
     for &(roughness, cos) in &cases {
         let (v, alpha) = (view(cos), roughness * roughness);
+        let round = Alpha::round(alpha);
         let test = Test {
             name: format!("visible normals, roughness {roughness}, cosine {cos}"),
             cells: Cells::cap(DVec3::Z, if alpha < 0.05 { 0.3 } else { PI / 2.0 }),
-            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * seen_normals(v, h, alpha) } else { 0.0 },
-            sample: &|numbers: &mut Numbers| Some(visible_normal(v, alpha, numbers.two())),
+            density: &|h| if h.z > 0.0 { v.dot(h).max(0.0) * seen_normals(v, h, round) } else { 0.0 },
+            sample: &|numbers: &mut Numbers| Some(visible_normal(v, round, numbers.two())),
         };
         let integral = check(&test, 40_000, cases.len() + 1);
         // All normals that can be seen, but for those outside of the cells.
@@ -354,7 +356,7 @@ fn no_input_gives_what_is_no_number() {
             for wall in [Wall::Thin { eta }, Wall::Border { eta }] {
                 for (metallic, transmission, f0) in [(0.0, 1.0, 0.0), (0.5, 0.5, 1.0), (1.0, 1.0, 0.04)] {
                     for base_color in [DVec3::ZERO, DVec3::ONE] {
-                        let bsdf = Bsdf { base_color, metallic, alpha, f0, transmission, wall };
+                        let bsdf = Bsdf { base_color, metallic, alpha, f0, transmission, wall, ..Bsdf::default() };
                         for cos in [1e-4, 0.3, 1.0] {
                             let v = view(cos);
                             assert!(bsdf.straight_through(v).is_finite());

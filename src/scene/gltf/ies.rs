@@ -76,11 +76,8 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
             }
         };
         let color = numbers::<3>(use_, "color").map_or(Vec3::ONE, |color| Vec3::from_array(color.map(narrow)));
-        let light = Light {
-            color,
-            profile: Some(Arc::clone(profile)),
-            ..Light::new(&one_line(text(value, "name")), source)
-        };
+        let light =
+            Light { color, profile: Some(Arc::clone(profile)), ..Light::new(&one_line(text(value, "name")), source) };
         let number = scene.lights.len();
         scene.lights.push(light);
         let (count, Some(target)) = (scene.nodes.len(), scene.nodes.get_mut(node)) else { continue };

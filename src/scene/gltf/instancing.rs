@@ -65,7 +65,9 @@ fn places(value: &Value, store: &Store<'_>, at: &At<'_>, report: &mut Report) ->
         let scales = scale.map(|accessor| store.floats::<3>(accessor)).transpose()?;
         store.spend(count as u64 * size_of::<Node>() as u64)?;
         let vector = |list: &Option<Vec<[f32; 3]>>, i: usize, none: f64| {
-            list.as_ref().and_then(|list| list.get(i)).map_or(DVec3::splat(none), |v| DVec3::from_array(v.map(f64::from)))
+            list.as_ref()
+                .and_then(|list| list.get(i))
+                .map_or(DVec3::splat(none), |v| DVec3::from_array(v.map(f64::from)))
         };
         let place = |i: usize| {
             let turn = rotations.as_ref().and_then(|list| list.get(i)).map_or(DQuat::IDENTITY, |q| {

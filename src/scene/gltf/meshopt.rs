@@ -81,7 +81,9 @@ impl Packed<'_> {
             _ => return Err(format!("the mode '{mode}' is not known")),
         };
         if !allowed {
-            return Err(format!("a stride of {stride} bytes, {count} elements and the filter '{filter}' do not fit {mode}"));
+            return Err(format!(
+                "a stride of {stride} bytes, {count} elements and the filter '{filter}' do not fit {mode}"
+            ));
         }
         if size > self.most() {
             return Err(format!("{} compressed bytes cannot hold the {size} that are claimed", data.len()));
@@ -148,7 +150,9 @@ pub(super) fn decompress(root: &Value, store: &mut Store<'_>, report: &mut Repor
                         None => Err(format!("more than {MAX_DECODED_BYTES} bytes of decoded views")),
                     }
                 }
-                None => Err(format!("the compressed data reach beyond the {} bytes of buffer {buffer}", bytes.get().len())),
+                None => {
+                    Err(format!("the compressed data reach beyond the {} bytes of buffer {buffer}", bytes.get().len()))
+                }
             },
             Some(Err(error)) => Err(error.clone().text()),
             None => Err(format!("there is no buffer {buffer}")),

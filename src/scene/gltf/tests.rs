@@ -219,6 +219,7 @@ fn with_extension(name: &str, value: Value, more: &[(&str, Value)]) -> (crate::s
     document["extensionsUsed"] = json!(names);
     document["extensionsRequired"] = json!(names);
     document["materials"] = json!([{"pbrMetallicRoughness": {"metallicFactor": 0}, "extensions": extensions}]);
+    document["meshes"][0]["primitives"][0]["material"] = json!(0);
     let scene = read(&document).unwrap();
     let repaired = scene.notes.iter().filter(|note| note.kind == NoteKind::Repaired).count();
     (scene, repaired)

@@ -51,8 +51,13 @@ pub struct Look {
     /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.animation`: which animations are played, by name or number, or `all`.
+    pub animation: Option<String>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
+    /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
+    /// loses it.
+    pub multiscatter: Option<bool>,
     /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
     pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
@@ -123,9 +128,14 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 3] = [
+const PROPERTIES: [(&str, &str); 5] = [
+    (
+        "scene.animation",
+        "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
+    ),
     ("scene.default_light", "true or false: add a sun from behind the camera"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+    ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
 ];
 
@@ -206,8 +216,16 @@ impl Look {
             self.default_light = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.animation" {
+            self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
+            return if self.animation.is_some() { Ok(()) } else { Err(read.wrong()) };
+        }
         if path == "scene.emissive_lights" {
             self.emissive_lights = Some(read.boolean()?);
+            return Ok(());
+        }
+        if path == "scene.multiscatter" {
+            self.multiscatter = Some(read.boolean()?);
             return Ok(());
         }
         if path == "scene.variant" {
@@ -240,6 +258,7 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        scene.multiscatter = self.multiscatter.unwrap_or(false);
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)
         {

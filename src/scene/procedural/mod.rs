@@ -2,6 +2,7 @@
 pub mod field;
 pub mod hall;
 pub mod meter;
+pub mod petals;
 pub mod random;
 pub mod shapes;
 pub mod still_life;

@@ -1,0 +1,171 @@
+// Light on a surface with further lobes: what lib/direct.glsl and lib/environment.glsl do for the others.
+#ifndef LIB_LAYERS_LIGHT
+#define LIB_LAYERS_LIGHT
+
+// Shadow rays to a light behind a leaf leave from its other side.
+void darken_layers(Light light, Surface s, bool behind, inout vec3 diffuse, inout vec3 specular) {
+    if (behind) {
+        s.normal = -s.normal;
+#ifdef TRACED
+        ray_away = -ray_away;
+#endif
+    }
+    darken(light, s, diffuse, specular);
+#ifdef TRACED
+    ray_away = behind ? -ray_away : ray_away;
+#endif
+}
+
+// Luminance (nits by channel) towards the camera under one light without a surface.
+void direct_layers(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
+    vec3 l;
+    vec3 e = light_illuminance(light, (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL, s.position, l);
+    e *= profile_factor(light, -l);
+    evaluate_layers(s, y, l, diffuse, specular);
+    diffuse *= e;
+    specular *= e;
+    darken_layers(light, s, dot(s.normal, l) < 0.0, diffuse, specular);
+}
+
+#ifdef AREA
+// The same of one light with a surface. The base lobe, stretched or not, and the coat are integrated as lib/area.glsl does;
+// sheen, whose lobe is wide, is taken at the middle of what is seen of the light, and so is a film's reflectance.
+void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
+    diffuse = vec3(0.0);
+    specular = vec3(0.0);
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float coat = coat_fresnel(s, y);
+    float below = 1.0 - coat;
+    float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
+    bool front = false;
+    // One lobe a turn: base, coat, the other side.
+    for (int lobe = 0; lobe < 3; ++lobe) {
+        if (lobe == 1 && y.coat <= 0.0 || lobe == 2 && y.diffuse_transmission <= 0.0) {
+            continue;
+        }
+        Surface of = s;
+        lobe_alphas = y.alphas;
+        lobe_along = y.tangent;
+        if (lobe == 1) {
+            of.normal = y.coat_normal;
+            of.alpha = y.coat_alpha;
+            lobe_alphas = vec2(y.coat_alpha);
+        } else if (lobe == 2) {
+            of.normal = -s.normal;
+            of.view = s.view - 2.0 * dot(s.view, s.normal) * s.normal;
+        }
+        AreaIntegrals area;
+        integrate_area(light, of, area);
+        if (area.irradiance <= 0.0) {
+            continue;
+        }
+        if (lobe == 1) {
+            specular += coat * area.shine.x;
+            front = true;
+            continue;
+        }
+        vec3 middle = transpose(area.frame_of) * area.towards;
+        vec3 h = normalize(middle + of.view + 1e-6 * of.normal);
+        float vh = clamp(dot(of.view, h), 0.0, 1.0);
+        Reflectances f = layer_fresnel(s, y, vh, area.weight);
+        float nl = max(area.towards.z, 1e-3);
+        float under = below * below_sheen(y, nl, nv);
+        vec3 matte = under * opaque * (1.0 - max3(f.opaque)) / PI * area.irradiance * vec3(1.0);
+        if (lobe == 2) {
+            diffuse += matte * y.diffuse_transmission * y.through_color;
+            continue;
+        }
+        front = true;
+        diffuse += matte * (1.0 - y.diffuse_transmission) * s.base_color;
+        float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
+        f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
+        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
+        specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
+        if (max3(y.sheen_color) > 0.0) {
+            specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0)) / nl * area.irradiance;
+        }
+    }
+    diffuse *= light.intensity;
+    specular *= light.intensity;
+    darken_layers(light, s, !front, diffuse, specular);
+}
+#endif
+
+// The environment as a lobe that is wider along the tangent sees it: lookups of the narrower width, whose half vectors lie at
+// even shares of what the wider way adds. The slopes of GGX along one axis have the density (1 + x^2/a^2)^(-3/2) / (2 a),
+// whose integral is x / sqrt(x^2 + a^2) (Heitz 2014, equation 11, integrated over the other slope).
+vec3 environment_stretched(Surface s, Layers y) {
+    const int STEPS = 9;
+    float roughness = sqrt(y.alphas.y);
+    float wide = sqrt(max(y.alphas.x * y.alphas.x - y.alphas.y * y.alphas.y, 0.0));
+    vec3 sum = vec3(0.0);
+    float weights = 0.0;
+    for (int i = 0; i < STEPS; ++i) {
+        float u = (float(i) + 0.5) * 2.0 / float(STEPS) - 1.0;
+        vec3 h = normalize(s.normal - y.tangent * (wide * u * inversesqrt(1.0 - u * u)));
+        vec3 l = reflect(-s.view, h);
+        // Normals are seen in proportion to their cosine, over that to the surface.
+        float weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3) * step(0.0, dot(s.normal, l));
+        sum += weight * environment_blurred(l, roughness);
+        weights += weight;
+    }
+    return weights > 0.0 ? sum / weights : environment_blurred(reflect(-s.view, s.normal), roughness);
+}
+
+// The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
+vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
+    float smoothness = 1.0 - alpha;
+    return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
+}
+
+// As environment_light: split sums for base and coat; sheen by its albedo times the irradiance of the normal, as though it
+// were matte.
+void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
+    diffuse = vec3(0.0);
+    specular = vec3(0.0);
+    if (environment.enabled == 0u) {
+        return;
+    }
+    float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
+    float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
+    vec3 albedo = layer_albedo(nv, roughness);
+    vec3 irradiance = environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(v.bent_normal));
+    float coat = coat_fresnel(s, y);
+    float below = 1.0 - coat;
+    float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
+    // The table's third column is 1 less the mean reflectance of F0 = 0.04: it gives the mean of Schlick's weight.
+    float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
+    float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
+    Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
+    float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
+    float lambert = under * opaque * (1.0 - max3(f.opaque));
+    vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
+    vec3 visible =
+        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+    diffuse = reflectance / PI * irradiance * visible;
+    if (y.diffuse_transmission > 0.0) {
+        vec3 behind =
+            environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(-s.normal));
+        diffuse += lambert * v.ambient * y.diffuse_transmission * y.through_color / PI * behind;
+    }
+    float all = albedo.x + albedo.y;
+    float w = all > 0.0 ? albedo.y / all : 0.0;
+    f = layer_fresnel(s, y, nv, w);
+    vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
+    vec3 seen = y.alphas.x == y.alphas.y ? environment_blurred(towards, roughness) : environment_stretched(s, y);
+    seen *= specular_visibility(s, v, towards);
+    specular = under * all * mixed_reflectance(s, y, f, all) * seen;
+    specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
+    if (y.coat > 0.0) {
+        float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
+        vec2 reflects = layer_albedo(coat_nv, sqrt(y.coat_alpha)).xy;
+        Surface over = s;
+        over.normal = y.coat_normal;
+        over.alpha = y.coat_alpha;
+        vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
+        specular += coat * (reflects.x + reflects.y) * environment_blurred(shine, sqrt(y.coat_alpha))
+            * specular_visibility(over, v, shine);
+    }
+}
+
+#endif

@@ -1,0 +1,211 @@
+// What is seen through a refracting surface: the lit opaque picture, where the bent ray meets it (docs/layered.md).
+#ifndef LIB_REFRACTION
+#define LIB_REFRACTION
+#extension GL_EXT_samplerless_texture_functions : require
+
+// The lit picture of what is opaque, and in alpha how far it lies along the camera's axis (m), 0 where nothing is; then
+// halved again and again.
+layout(set = 0, binding = 12) uniform texture2D behind_0;
+layout(set = 0, binding = 13) uniform texture2D behind_1;
+layout(set = 0, binding = 14) uniform texture2D behind_2;
+layout(set = 0, binding = 15) uniform texture2D behind_3;
+layout(set = 0, binding = 16) uniform texture2D behind_4;
+layout(set = 0, binding = 17) uniform texture2D behind_5;
+// Back faces of refracting volumes: depth as bits, and their normal.
+layout(set = 0, binding = 18) uniform utexture2D back_image;
+
+const uint BEHIND_LEVELS = 6u;
+
+vec3 behind_linear(texture2D image, vec2 place) {
+    ivec2 size = textureSize(image, 0);
+    vec2 at = place * vec2(size) - 0.5;
+    ivec2 low = ivec2(floor(at));
+    vec2 part = at - vec2(low);
+    ivec2 high = clamp(low + 1, ivec2(0), size - 1);
+    low = clamp(low, ivec2(0), size - 1);
+    return mix(mix(texelFetch(image, low, 0).rgb, texelFetch(image, ivec2(high.x, low.y), 0).rgb, part.x),
+               mix(texelFetch(image, ivec2(low.x, high.y), 0).rgb, texelFetch(image, high, 0).rgb, part.x), part.y);
+}
+
+vec3 behind_level(uint level, vec2 place) {
+    switch (level) {
+        case 0u: return behind_linear(behind_0, place);
+        case 1u: return behind_linear(behind_1, place);
+        case 2u: return behind_linear(behind_2, place);
+        case 3u: return behind_linear(behind_3, place);
+        case 4u: return behind_linear(behind_4, place);
+        default: return behind_linear(behind_5, place);
+    }
+}
+
+// The picture at a place (0 to 1), blurred to `level`.
+vec3 behind_at(vec2 place, float level) {
+    level = clamp(level, 0.0, float(BEHIND_LEVELS - 1u));
+    uint low = uint(level);
+    vec3 sharp = behind_level(low, place);
+    return level > float(low) ? mix(sharp, behind_level(low + 1u, place), level - float(low)) : sharp;
+}
+
+// Place on the picture (0 to 1), false where it is not on it.
+bool place_of(vec3 position, out vec2 place) {
+    vec4 clip = frame.view_projection * vec4(position, 1.0);
+    place = clip.xy / max(clip.w, 1e-6) * 0.5 + 0.5;
+    return clip.w > 0.0 && all(greaterThanEqual(place, vec2(0.0))) && all(lessThan(place, vec2(1.0)));
+}
+
+float behind_distance(vec2 place) {
+    return texelFetch(behind_0, ivec2(place * vec2(textureSize(behind_0, 0))), 0).a;
+}
+
+// Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
+// the environment. `spread`: the tangent of half the angle that the lookup stands for.
+vec3 light_along(vec3 from, vec3 d, float spread) {
+    float per_metre = dot(d, frame.forward.xyz);
+    float start = dot(from, frame.forward.xyz);
+    vec2 place;
+    bool seen = place_of(from, place);
+    vec3 p = from;
+    float t = 0.0;
+    bool sky = false;
+    // Where the picture's depth says the ray ends, looked up again from there.
+    for (int i = 0; i < 6 && seen; ++i) {
+        float there = behind_distance(place);
+        sky = there <= 0.0;
+        // Towards the viewer there is nothing that the picture shows.
+        if (per_metre < 0.02) {
+            seen = false;
+            break;
+        }
+        float next = sky ? 1e5 : max((there - start) / per_metre, 0.0);
+        // Half a step on the way back, so that an edge does not throw the ray to and fro.
+        t = i > 2 ? 0.5 * (t + min(next, 1e5)) : min(next, 1e5);
+        p = from + d * t;
+        seen = place_of(p, place);
+    }
+    if (!seen) {
+        if (environment.enabled != 0u) {
+            return environment_blurred(d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+        }
+        place = clamp(place, vec2(0.0), vec2(0.999999));
+        return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
+    }
+    // Pixels that the spread covers there.
+    vec4 clip = frame.view_projection * vec4(p, 1.0);
+    vec4 aside = frame.inverse_projection * vec4(clip.xy / clip.w + vec2(2.0, 0.0) / vec2(frame.size), clip.z / clip.w, 1.0);
+    float pixel_size = max(distance(aside.xyz / aside.w, p), 1e-9);
+    return behind_at(place, log2(max(spread * t / pixel_size, 1.0)));
+}
+
+// Back face of the volume behind a place: false where there is none.
+bool back_at(vec2 place, out vec3 position, out vec3 normal) {
+    ivec2 pixel = ivec2(place * vec2(frame.size));
+    uvec2 texel = texelFetch(back_image, pixel, 0).xy;
+    vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
+    vec4 p = frame.inverse_projection * vec4(ndc, uintBitsToFloat(texel.x), 1.0);
+    position = p.xyz / p.w;
+    // Outwards.
+    normal = unpack_normal(texel.y);
+    return texel.x != 0u;
+}
+
+// Light through the surface along one refraction: `h` is the normal of the facet that lets it in.
+vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread, vec3 absorption) {
+    float vh = dot(s.view, h);
+    float into = 1.0 - fresnel_exact(clamp(vh, 0.0, 1.0), eta);
+    if (y.thin) {
+        // The reflection, mirrored to the other side.
+        vec3 l = reflect(-s.view, h);
+        l -= 2.0 * dot(l, s.normal) * s.normal;
+        return into * s.base_color * light_along(s.position, l, spread);
+    }
+    vec3 inside = refract(-s.view, h, 1.0 / eta);
+    if (dot(inside, s.normal) >= 0.0) {
+        return vec3(0.0);
+    }
+    // Where it leaves: on the tangent plane of the back face that the picture has where the ray is thought to be, some
+    // times over (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without a back face the
+    // surface is a slab of the material's thickness.
+    float path = thickness / max(-dot(inside, s.normal), 0.05);
+    vec3 out_normal = -s.normal;
+    vec2 place;
+    vec3 back, normal;
+    bool known = place_of(s.position, place) && back_at(place, back, normal);
+    if (known) {
+        float t = distance(back, s.position);
+        for (int i = 0; i < 5; ++i) {
+            if (place_of(s.position + inside * t, place) && back_at(place, back, normal)) {
+                float steep = dot(inside, normal);
+                float next = steep > 0.05 ? dot(back - s.position, normal) / steep : t;
+                t = clamp(next, 0.0, 8.0 * distance(back, s.position) + 1e-6);
+                out_normal = normal;
+            } else {
+                // Beyond the silhouette: back towards the volume.
+                t *= 0.7;
+            }
+        }
+        path = t;
+    }
+    vec3 leaves = refract(inside, -out_normal, eta);
+    float out_of = 0.0;
+    if (dot(leaves, leaves) > 0.0) {
+        out_of = 1.0 - fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
+    } else {
+        // Reflected within; it is let out the way it then goes.
+        leaves = reflect(inside, out_normal);
+        out_of = 1.0;
+    }
+    vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
+    return into * out_of * tint * light_along(s.position + inside * path, leaves, spread);
+}
+
+// Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
+vec3 refracted_light(Surface s, Layers y, float thickness) {
+    LayeredMaterial m = layered[materials[material_index].layers];
+    float eta = y.ior;
+    float coat = 1.0 - coat_fresnel(s, y);
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
+    bool smooth_glass = s.alpha <= MIN_ALPHA;
+    // Both faces of a volume are rough.
+    float alpha = y.thin ? s.alpha : s.alpha * 1.4142;
+    uint facets = smooth_glass ? 1u : 16u;
+    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
+    float half_spread = (eta - 1.0) * 0.025 * m.dispersion;
+    bool disperses = half_spread > 0.0 && !y.thin;
+    vec3 sum = vec3(0.0);
+    float weights = 0.0;
+    vec3 t = y.tangent;
+    vec3 b = cross(s.normal, t);
+    for (uint i = 0u; i < facets; ++i) {
+        vec3 h = s.normal;
+        float weight = 1.0;
+        float spread = 0.0;
+        if (!smooth_glass) {
+            // Slopes in a sunflower's order (Vogel 1979), at even shares of GGX's distribution.
+            float u = (float(i) + 0.5) / float(facets);
+            float slope = alpha * sqrt(u / (1.0 - u));
+            float turn = float(i) * 2.39996323;
+            h = normalize(s.normal + slope * (cos(turn) * t + sin(turn) * b));
+            weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3);
+            // What a facet stands for: a share of the lobe's width as directions have it.
+            float bends = y.thin ? 2.0 : eta - 1.0;
+            spread = bends * alpha * (1.0 + slope / alpha) * inversesqrt(float(facets)) * 0.5;
+        }
+        if (weight <= 0.0) {
+            continue;
+        }
+        vec3 light;
+        if (disperses) {
+            light.r = through_facet(s, y, h, eta - half_spread, thickness, spread, m.absorption).r;
+            light.g = through_facet(s, y, h, eta, thickness, spread, m.absorption).g;
+            light.b = through_facet(s, y, h, eta + half_spread, thickness, spread, m.absorption).b;
+        } else {
+            light = through_facet(s, y, h, eta, thickness, spread, m.absorption);
+        }
+        sum += weight * light;
+        weights += weight;
+    }
+    return weights > 0.0 ? share * sum / weights : vec3(0.0);
+}
+
+#endif

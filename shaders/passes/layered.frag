@@ -1,0 +1,151 @@
+#version 460
+// features: SPLIT AREA TRACED OVER
+// Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here (docs/layered.md). Without OVER: where
+// the G-buffer holds their depth, by the light lists. With OVER: blended and refracting surfaces over the lit picture, every
+// lamp.
+#extension GL_GOOGLE_include_directive : require
+#define LAYERS
+#ifdef TRACED
+#define BVH_MASKS
+#endif
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+#include "lib/clusters.glsl"
+#include "lib/surface.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
+#ifndef OVER
+layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
+layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
+layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+#extension GL_EXT_samplerless_texture_functions : require
+layout(set = 0, binding = 9) uniform texture2D ao_image;
+#endif
+
+#include "lib/layers.glsl"
+#include "lib/layered_surface.glsl"
+#include "lib/direct.glsl"
+#include "lib/environment.glsl"
+#include "lib/layers_light.glsl"
+#ifdef OVER
+#include "lib/refraction.glsl"
+layout(location = 5) flat in float in_scale;
+#endif
+
+layout(location = 0) out vec4 out_light;
+#ifdef SPLIT
+layout(location = 1) out vec4 out_diffuse;
+layout(location = 2) out vec4 out_specular;
+#ifdef OVER
+layout(location = 3) out vec4 out_emission;
+#endif
+#endif
+
+void main() {
+    vec4 base = fragment_base_color();
+    uint flags = materials[material_index].flags;
+    if ((flags & MATERIAL_MASK) != 0u && base.a < materials[material_index].emission.a) {
+        discard;
+    }
+    vec2 metallic_roughness = clamp(fragment_metallic_roughness(), 0.0, 1.0);
+    Surface s;
+    s.position = in_position;
+    s.normal = fragment_normal(flags);
+    s.view = frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(in_position);
+    s.base_color = clamp(base.rgb, 0.0, 1.0);
+    s.metallic = metallic_roughness.x;
+    s.alpha = max(metallic_roughness.y * metallic_roughness.y, MIN_ALPHA);
+    Layers y = fragment_layers(s);
+    vec3 diffuse = vec3(0.0);
+    vec3 specular = vec3(0.0);
+    vec3 d, r;
+#ifdef OVER
+    uint count = frame.light_count;
+#ifdef TRACED
+    leave_free(s);
+#endif
+#else
+    uint first = frame.directional_count;
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    uint tile = uint(pixel.y) / 16u * frame.tiles.x + uint(pixel.x) / 16u;
+    uint slice = min(tile_slices[tile] - depth_slice(gl_FragCoord.z), SLICES - 1u);
+    uvec2 list = clusters[tile * SLICES + slice];
+    bool all = list.y == ALL_LIGHTS;
+    uint count = first + (all ? frame.light_count - first : list.y);
+#ifdef TRACED
+    // As in the lighting pass.
+    vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
+    vec4 nearer = frame.inverse_projection * vec4(ndc, gl_FragCoord.z * (1.0 - 6e-5) - 2.4e-7, 1.0);
+    leave_surface(s, distance(s.position, nearer.xyz / nearer.w));
+#endif
+#endif
+    for (uint i = 0u; i < count; ++i) {
+#ifdef OVER
+        uint lamp = i;
+#else
+        uint lamp = i < first || all ? i : entries[list.x + i - first];
+#endif
+        if (!has_surface(lights[lamp])) {
+            direct_layers(lights[lamp], s, y, d, r);
+            diffuse += d;
+            specular += r;
+        }
+    }
+#ifdef AREA
+    // As in the lighting pass.
+    uint next = 0u;
+    do {
+        uint lamp = 0u;
+        bool found = false;
+        while (!found && next < count) {
+#ifdef OVER
+            lamp = next;
+#else
+            lamp = next < first || all ? next : entries[list.x + next - first];
+#endif
+            found = has_surface(lights[lamp]);
+            ++next;
+        }
+        if (found) {
+            direct_area_layers(lights[lamp], s, y, d, r);
+            diffuse += d;
+            specular += r;
+        }
+    } while (next < count);
+#endif
+    AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
+#ifndef OVER
+    if ((frame.ambient & AMBIENT_MEASURED) != 0u) {
+        visible = measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion());
+    }
+#endif
+    environment_layers(s, y, visible, d, r);
+    diffuse += d;
+    specular += r;
+    diffuse *= frame.pre_exposure;
+    specular *= frame.pre_exposure;
+    // KHR_materials_clearcoat: the coat lies over what shines too.
+    vec3 emission = fragment_emission() * frame.pre_exposure * (1.0 - coat_fresnel(s, y));
+    float opacity = 1.0;
+#ifdef OVER
+    if (y.transmission > 0.0) {
+        specular += refracted_light(s, y, fragment_thickness(in_scale));
+    }
+    if ((flags & MATERIAL_BLEND) != 0u) {
+        opacity = clamp(base.a, 0.0, 1.0);
+        diffuse *= opacity;
+        specular *= opacity;
+        emission *= opacity;
+    }
+#endif
+    out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+#ifdef SPLIT
+    out_diffuse = vec4(to_half_range(diffuse), opacity);
+    out_specular = vec4(to_half_range(specular), opacity);
+#ifdef OVER
+    out_emission = vec4(to_half_range(emission), opacity);
+#endif
+#endif
+}

@@ -1,0 +1,135 @@
+//! What surfaces that refract look up: the lit picture of what is opaque in halving sizes, and the back faces of volumes
+//! (docs/layered.md).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{
+    FrameData, GpuScene,
+    gbuffer::{DEPTH, Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
+    lighting::Lit,
+    scene_data::Draw,
+};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// Pictures of halving sizes, the whole one first.
+pub const LEVELS: usize = 6;
+/// Depth as bits, normal.
+pub const BACKS: vk::Format = vk::Format::R32G32_UINT;
+
+/// What refracting surfaces look up.
+#[derive(Clone, Copy)]
+pub struct Behind {
+    /// The lit picture.
+    pub levels: [ImageHandle; LEVELS],
+    /// Back faces.
+    pub backs: ImageHandle,
+}
+
+struct Pipelines {
+    whole: Arc<GraphicsPipeline>,
+    down: Arc<GraphicsPipeline>,
+    backs: Arc<GraphicsPipeline>,
+}
+
+/// The pipelines, made when they are first needed.
+pub struct RefractionPass {
+    gpu: Gpu,
+    made: Mutex<Option<Arc<Pipelines>>>,
+}
+
+impl RefractionPass {
+    /// The passes without pipelines yet.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        Self { gpu: gpu.clone(), made: Mutex::default() }
+    }
+
+    fn pipelines(&self) -> GpuResult<Arc<Pipelines>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipelines) = made.as_ref() {
+            return Ok(Arc::clone(pipelines));
+        }
+        let full = |name: &str, fragment: &str| {
+            let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
+            GraphicsPipeline::new(&self.gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        let state = geometry_state(vec![(BACKS, false)], true);
+        let pipelines = Arc::new(Pipelines {
+            whole: full("refraction behind", "refraction_behind.frag")?,
+            down: full("refraction down", "bloom_down.frag")?,
+            backs: GraphicsPipeline::new(
+                &self.gpu,
+                "refraction backs",
+                "geometry.vert",
+                "refraction_backs.frag",
+                &state,
+            )?,
+        });
+        *made = Some(Arc::clone(&pipelines));
+        Ok(pipelines)
+    }
+
+    /// Declares the passes; none where nothing refracts.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        lit: Lit,
+    ) -> Option<Behind> {
+        if !data.visible.draws.iter().any(|draw| draw.refracts) {
+            return None;
+        }
+        let [width, height] = data.values.size;
+        let backs_depth = g.image("refraction backs depth", width, height, DEPTH);
+        let backs = g.image("refraction backs", width, height, BACKS);
+        g.pass("refraction backs").depth_cleared(backs_depth).color_cleared(backs, [0.0; 4]).record(move |cx| {
+            let pipelines = self.pipelines()?;
+            // Seen from behind: the winding is taken the other way round, and nothing has two sides.
+            let turned: Vec<Draw> = data
+                .visible
+                .draws
+                .iter()
+                .filter(|draw| draw.refracts)
+                .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
+                .collect();
+            let draws: Vec<&Draw> = turned.iter().collect();
+            draw_all(cx.rec, scene, data, &draws, (&pipelines.backs, TextureSets::Core), &[])
+        });
+        let mut levels = [backs; LEVELS];
+        for (level, out) in levels.iter_mut().enumerate() {
+            let side = |side: u32| side.div_ceil(1 << level).max(1);
+            *out = g.image(&format!("refraction level {level}"), side(width), side(height), LIGHT);
+        }
+        let whole = levels[0];
+        g.pass("refraction behind")
+            .uses(gbuffer.depth, Access::FragmentSampled)
+            .uses(lit.light, Access::FragmentSampled)
+            .color_cleared(whole, [0.0; 4])
+            .record(move |cx| {
+                let (depth, light) = (cx.image(gbuffer.depth), cx.image(lit.light));
+                let binds =
+                    [data.uniform(), ("depth_image", Bind::Sampled(&depth)), ("light_image", Bind::Sampled(&light))];
+                cx.rec.bind_graphics(&self.pipelines()?.whole, &binds)?;
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        for (index, pair) in levels.windows(2).enumerate() {
+            let (from, to) = (pair[0], pair[1]);
+            g.pass(&format!("refraction: down {}", index + 1))
+                .uses(from, Access::FragmentSampled)
+                .color_cleared(to, [0.0; 4])
+                .record(move |cx| {
+                    let from = cx.image(from);
+                    cx.rec.bind_graphics(&self.pipelines()?.down, &[("light_image", Bind::Sampled(&from))])?;
+                    cx.rec.draw_fullscreen();
+                    Ok(())
+                });
+        }
+        Some(Behind { levels, backs })
+    }
+}

@@ -1,0 +1,245 @@
+//! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables (docs/layered.md).
+
+use std::{collections::HashMap, sync::Arc};
+
+use glam::{Vec3, Vec4};
+
+use super::{
+    super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
+    materials::{picture_image, sampler_info},
+};
+use crate::{
+    gpu::{
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
+        pipeline::SamplerInfo, upload::Uploader, vk,
+    },
+    scene::{self, AlphaMode, Scene, TextureRef},
+};
+
+/// The scene's materials with further lobes.
+pub struct Layers {
+    /// `LayeredMaterial`s.
+    pub materials: Arc<Buffer>,
+    /// One set of textures each, for set 2.
+    pub textures: Arc<TextureSet>,
+    /// What lobes reflect of uniform light (`layer_tables`).
+    pub tables: Arc<Buffer>,
+    /// For each of the scene's materials its number here.
+    pub numbers: Vec<Option<u32>>,
+}
+
+/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
+/// each other is the layered pass's too.
+#[must_use]
+pub fn has_lobes(material: &scene::Material, multiscatter: bool) -> bool {
+    // What a texture or a factor of zero takes away costs no pass.
+    let dielectric = material.metallic < 1.0 || material.metallic_roughness_texture.is_some();
+    let index = material.ior.to_bits() != 1.5f32.to_bits();
+    let own_reflection = index || material.specular != scene::Specular::default();
+    !material.unlit
+        && (multiscatter
+            || material.clearcoat.factor > 0.0
+            || material.sheen.color != Vec3::ZERO
+            || material.anisotropy.strength > 0.0
+            || material.iridescence.factor > 0.0
+            || dielectric && (own_reflection || material.diffuse_transmission.factor > 0.0)
+            || refracts(material))
+}
+
+/// Whether the surface shows what lies behind it.
+#[must_use]
+pub fn refracts(material: &scene::Material) -> bool {
+    material.transmits()
+}
+
+fn slots(material: &scene::Material) -> [Option<TextureRef>; 14] {
+    [
+        material.transmission_texture,
+        material.volume.thickness_texture,
+        material.specular.texture,
+        material.specular.color_texture,
+        material.clearcoat.texture,
+        material.clearcoat.roughness_texture,
+        material.clearcoat.normal_texture,
+        material.sheen.color_texture,
+        material.sheen.roughness_texture,
+        material.anisotropy.texture,
+        material.iridescence.texture,
+        material.iridescence.thickness_texture,
+        material.diffuse_transmission.texture,
+        material.diffuse_transmission.color_texture,
+    ]
+}
+
+const SLOT_NAMES: [&str; 14] = [
+    "transmission_texture",
+    "thickness_texture",
+    "specular_texture",
+    "specular_color_texture",
+    "coat_texture",
+    "coat_roughness_texture",
+    "coat_normal_texture",
+    "sheen_color_texture",
+    "sheen_roughness_texture",
+    "anisotropy_texture",
+    "iridescence_texture",
+    "film_thickness_texture",
+    "diffuse_transmission_texture",
+    "through_color_texture",
+];
+
+/// Slots that hold colours.
+const COLORS: [usize; 3] = [3, 7, 13];
+/// The slot of normals.
+const COAT_NORMALS: usize = 6;
+
+/// What tells the layered pass's pixels in the G-buffer (`LAYER_MARK` in `shaders/shared/frame.glsl`): 1 for others.
+pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 {
+    if !has_lobes(material, multiscatter) {
+        return 1.0;
+    }
+    let known = |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
+    let coat = material.clearcoat;
+    let coat_roughness = if coat.factor > 0.0 { known(coat.roughness, coat.roughness_texture) } else { 1.0 };
+    let sheen = material.sheen;
+    let sheen_roughness = if sheen.color == Vec3::ZERO { 1.0 } else { known(sheen.roughness, sheen.roughness_texture) };
+    let least = coat_roughness.min(sheen_roughness).clamp(0.0, 1.0);
+    let own_normal = coat.factor > 0.0 && coat.normal_texture.is_some();
+    // Half floats hold 10 bits: rounded down, so that the bound of the light lists stays one.
+    let least = (least * 256.0).floor() / 256.0 * 0.99;
+    shared::LAYER_MARK + least + if own_normal { shared::LAYER_MARK } else { 0.0 }
+}
+
+fn pack(material: &scene::Material, has_tangents: bool) -> shared::LayeredMaterial {
+    let mut uv_rows = [Vec4::ZERO; 28];
+    let mut textures = 0;
+    for (slot, texture) in slots(material).into_iter().enumerate() {
+        let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
+        textures |= u32::from(texture.is_some()) << slot;
+        for (row, values) in transform.iter().enumerate() {
+            uv_rows[slot * 2 + row] = Vec3::from_array(*values).extend(f32::from(set));
+        }
+    }
+    let metal_only = material.metallic >= 1.0 && material.metallic_roughness_texture.is_none();
+    shared::LayeredMaterial {
+        specular_color: material.specular.color,
+        specular: material.specular.factor,
+        sheen_color: material.sheen.color,
+        sheen_roughness: material.sheen.roughness,
+        through_color: material.diffuse_transmission.color,
+        diffuse_transmission: material.diffuse_transmission.factor,
+        // No infinity: nothing of a path of length 0 is absorbed.
+        absorption: material.volume.absorption().as_vec3().min(Vec3::splat(1e30)),
+        thickness: material.volume.thickness,
+        ior: material.ior,
+        transmission: if metal_only { 0.0 } else { material.transmission },
+        dispersion: material.dispersion,
+        coat: material.clearcoat.factor,
+        coat_roughness: material.clearcoat.roughness,
+        coat_normal_scale: material.clearcoat.normal_scale,
+        anisotropy: material.anisotropy.strength,
+        rotation: material.anisotropy.rotation,
+        iridescence: material.iridescence.factor,
+        film_ior: material.iridescence.ior,
+        film_minimum: material.iridescence.thickness_minimum,
+        film_maximum: material.iridescence.thickness_maximum,
+        textures,
+        flags: if material.encloses_volume() { shared::LAYERS_VOLUME } else { 0 }
+            | if has_tangents { shared::LAYERS_TANGENTS } else { 0 },
+        uv_rows,
+        ..Default::default()
+    }
+}
+
+/// Uploads what these materials have beyond the G-buffer; none where no material has anything. `pipeline`: one with set 2.
+pub(super) fn upload_layers(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    scene: &Scene,
+    (materials, has_tangents): (&[scene::Material], &[bool]),
+    white: &Arc<Image>,
+    pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
+) -> GpuResult<Option<Layers>> {
+    let mut numbers = Vec::with_capacity(materials.len());
+    let mut packed: Vec<shared::LayeredMaterial> = Vec::new();
+    for (index, material) in materials.iter().enumerate() {
+        let lobes = has_lobes(material, scene.multiscatter);
+        numbers.push(lobes.then_some(packed.len() as u32));
+        if lobes {
+            packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false)));
+        }
+    }
+    if packed.is_empty() {
+        return Ok(None);
+    }
+    let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+        let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+        uploader.buffer(&buffer, bytes)?;
+        Ok(buffer)
+    };
+    let buffer = storage(uploader, "layered materials", bytemuck::cast_slice(&packed))?;
+    let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
+    let plain = SamplerInfo {
+        mag: vk::Filter::LINEAR,
+        min: vk::Filter::LINEAR,
+        mip: vk::SamplerMipmapMode::LINEAR,
+        mips: true,
+        wrap_u: vk::SamplerAddressMode::REPEAT,
+        wrap_v: vk::SamplerAddressMode::REPEAT,
+    };
+    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
+    let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
+    for material in materials.iter().filter(|material| has_lobes(material, scene.multiscatter)) {
+        let mut list = Vec::new();
+        for (slot, reference) in slots(material).into_iter().enumerate() {
+            let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
+            let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
+            let Some((texture, image)) = picture else {
+                list.push((Arc::clone(white), plain));
+                continue;
+            };
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => Meaning::Color,
+                COAT_NORMALS => Meaning::Normals,
+                _ => Meaning::Data,
+            };
+            let on_device = match uploaded.get(&(texture.image, meaning)) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let made = picture_image(gpu, uploader, image, meaning, None)?;
+                    uploaded.insert((texture.image, meaning), Arc::clone(&made));
+                    made
+                }
+            };
+            list.push((on_device, sampler_info(&texture.sampler)));
+        }
+        lists.push(list);
+    }
+    let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
+        .iter()
+        .map(|list| {
+            SLOT_NAMES.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
+        })
+        .collect();
+    let textures = TextureSet::new(gpu, "layer textures", pipeline()?.as_ref(), 2, &binds)?;
+    Ok(Some(Layers { materials: buffer, textures, tables, numbers }))
+}
+
+/// One texel without a back face (`refraction::BACKS`).
+pub(super) fn no_backs(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Image>> {
+    let info = ImageInfo {
+        width: 1,
+        height: 1,
+        mips: 1,
+        format: BACKS,
+        usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+    };
+    let image = Image::new(gpu, "no back face", info)?;
+    uploader.texture(&image, &[vec![0; 8]])?;
+    Ok(image)
+}
+
+/// Whether a layered surface goes over the lit picture instead of into the G-buffer.
+pub(super) fn goes_over(material: &scene::Material) -> bool {
+    material.alpha == AlphaMode::Blend || refracts(material)
+}

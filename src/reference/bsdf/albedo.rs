@@ -1,0 +1,77 @@
+//! Directional albedos as tables, made by quadrature when they are first needed.
+
+use std::sync::LazyLock;
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+
+use super::microfacet::{Alpha, lambda, visible_normal};
+
+/// A function of cosine and roughness, each 0 to 1, between whose points it is bilinear. Points lie at even steps of the cosine's
+/// square root: closer at grazing angles.
+pub(super) struct Table {
+    /// Points each way.
+    size: usize,
+    cells: Vec<f64>,
+}
+
+impl Table {
+    /// The values of a function of cosine and roughness.
+    pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
+        let step = |i: usize| i as f64 / (size - 1) as f64;
+        let cells = (0..size * size).into_par_iter().map(|i| value(step(i % size).powi(2), step(i / size))).collect();
+        Self { size, cells }
+    }
+
+    pub(super) fn at(&self, cos: f64, roughness: f64) -> f64 {
+        let last = (self.size - 1) as f64;
+        let place = |x: f64| {
+            let x = x.clamp(0.0, 1.0) * last;
+            let low = x.floor().min(last - 1.0);
+            (low as usize, x - low)
+        };
+        let ((i, x), (j, y)) = (place(cos.clamp(0.0, 1.0).sqrt()), place(roughness));
+        let cell = |i: usize, j: usize| self.cells.get(j * self.size + i).copied().unwrap_or(1.0);
+        let row = |j: usize| cell(i, j) + (cell(i + 1, j) - cell(i, j)) * x;
+        row(j) + (row(j + 1) - row(j)) * y
+    }
+}
+
+/// Of GGX with Smith's height-correlated shadowing and reflectance 1, in one bounce.
+static GGX: LazyLock<Table> = LazyLock::new(|| {
+    Table::of(112, |cos, roughness| {
+        ggx_by_quadrature(cos.max(1e-4), Alpha::round((roughness * roughness).max(super::MIN_ALPHA)), 0.0)
+    })
+});
+
+/// The mean of G2 / G1 over visible normals at midpoints: what one bounce reflects of all light towards a view of this cosine
+/// and azimuth (rad).
+pub(super) fn ggx_by_quadrature(cos: f64, alpha: Alpha, azimuth: f64) -> f64 {
+    let sin = (1.0 - cos * cos).max(0.0).sqrt();
+    let v = DVec3::new(sin * azimuth.cos(), sin * azimuth.sin(), cos);
+    let (rows, columns) = (48, 24);
+    let mut sum = 0.0;
+    for row in 0..rows {
+        // Steps become small where normals are steep: GGX has a long tail.
+        let rest = 1.0 - (f64::from(row) + 0.5) / f64::from(rows);
+        let weight = 3.0 * rest * rest;
+        for column in 0..columns {
+            let u = DVec2::new((f64::from(column) + 0.5) / f64::from(columns), 1.0 - rest.powi(3));
+            let h = visible_normal(v, alpha, u);
+            let l = 2.0 * v.dot(h) * h - v;
+            if l.z > 0.0 {
+                sum += weight * (1.0 + lambda(v, alpha)) / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+            }
+        }
+    }
+    sum / f64::from(rows * columns)
+}
+
+/// By how much what a rough lobe reflects towards a view of this cosine grows, if facets passed on to each other what single
+/// scattering loses: Turquin, "Practical multiple scattering compensation for microfacet models" (2019), equation 16. `f0` is
+/// the reflectance along the normal. Roughness along two axes counts as its geometric mean.
+pub(super) fn multiscatter_gain(f0: DVec3, cos: f64, alpha: Alpha) -> DVec3 {
+    let roughness = (alpha.x * alpha.y).sqrt().sqrt();
+    let albedo = GGX.at(cos, roughness).max(0.1);
+    DVec3::ONE + f0 * ((1.0 - albedo) / albedo)
+}

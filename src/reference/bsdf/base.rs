@@ -1,0 +1,321 @@
+//! What lies below the layers: metal, opaque dielectric and glass.
+
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3};
+
+use super::{
+    Base, Bsdf, MIN_ALPHA, Sampled, Scattered, Wall,
+    albedo::multiscatter_gain,
+    microfacet::{
+        Alpha, cosine_hemisphere, fresnel, ggx, lambda, refract, refracting_normal, schlick, seen_normals,
+        visible_normal,
+    },
+};
+
+/// Where indices differ by less than this part, rough glass does not bend light visibly, and is taken for smooth.
+const SAME_INDEX: f64 = 1e-3;
+
+/// Mirrored by the surface.
+const MIRROR: DVec3 = DVec3::new(1.0, 1.0, -1.0);
+
+/// Chances of the lobes.
+#[derive(Clone, Copy)]
+struct Chances {
+    glass: f64,
+    specular: f64,
+    /// Reflected diffusely, or through where `diffuse_transmission` says so.
+    diffuse: f64,
+    /// Of the diffuse light, what goes through.
+    through: f64,
+}
+
+impl Bsdf {
+    /// KHR_materials_anisotropy: rougher along the tangent, by the square of the strength.
+    fn roughness(&self) -> Alpha {
+        let stretch = self.anisotropy * self.anisotropy;
+        Alpha { x: self.alpha + (1.0 - self.alpha) * stretch, y: self.alpha }
+    }
+
+    /// Alpha of metal and opaque dielectric.
+    fn spread(&self) -> Alpha {
+        self.roughness().at_least(MIN_ALPHA)
+    }
+
+    /// How much of the whole is glass.
+    pub(super) fn glass(&self) -> f64 {
+        (1.0 - self.metallic) * self.transmission
+    }
+
+    /// How much of the whole is an opaque dielectric.
+    fn opaque(&self) -> f64 {
+        (1.0 - self.metallic) * (1.0 - self.transmission)
+    }
+
+    /// Whether glass sends light in two directions only.
+    fn is_smooth(&self) -> bool {
+        self.alpha < MIN_ALPHA || matches!(self.wall, Wall::Border { eta } if (eta - 1.0).abs() < SAME_INDEX)
+    }
+
+    fn has_rough_glass(&self) -> bool {
+        self.glass() > 0.0 && !self.is_smooth()
+    }
+
+    fn lets_diffuse_through(&self) -> bool {
+        self.diffuse_transmission > 0.0 && self.opaque() > 0.0
+    }
+
+    /// Whether light from the other side arrives at more than one direction.
+    #[must_use]
+    pub fn spreads_through(&self) -> bool {
+        self.has_rough_glass() || self.lets_diffuse_through()
+    }
+
+    /// What a dielectric reflects along the normal that would reflect `f0` by its index (KHR_materials_specular).
+    fn tinted(&self, f0: f64) -> DVec3 {
+        (f0 * self.specular_color).min(DVec3::ONE)
+    }
+
+    /// What is reflected with the film where it would be `bare` without.
+    fn filmed(&self, bare: DVec3, cos: f64, f0: DVec3) -> DVec3 {
+        self.film.map_or(bare, |film| bare.lerp(film.reflectance(cos, f0), film.factor))
+    }
+
+    /// Reflectance of the opaque dielectric for light at an angle of this cosine.
+    fn dielectric(&self, cos: f64) -> DVec3 {
+        let f0 = self.tinted(self.f0);
+        let bare = if self.f0 > 0.0 { (f0 + (DVec3::ONE - f0) * schlick(cos)) * self.specular } else { DVec3::ZERO };
+        self.filmed(bare, cos, f0 * self.specular)
+    }
+
+    fn metal(&self, cos: f64) -> DVec3 {
+        self.filmed(self.base_color.lerp(DVec3::ONE, schlick(cos)), cos, self.base_color)
+    }
+
+    /// Reflectance of glass. KHR_materials_specular states it for Schlick's approximation, between F0 and F90: here Fresnel's own
+    /// rise takes the place of Schlick's. Beyond the critical angle everything is reflected, as light has no other way.
+    fn glass_fresnel(&self, cos: f64) -> DVec3 {
+        let (Wall::Thin { eta } | Wall::Border { eta }) = self.wall;
+        let exact = fresnel(cos, eta);
+        if exact >= 1.0 {
+            return DVec3::ONE;
+        }
+        let mut bare = DVec3::splat(exact);
+        let r0 = ((eta - 1.0) / (eta + 1.0)).powi(2);
+        let f0 = self.tinted(r0);
+        if self.specular != 1.0 || self.specular_color != DVec3::ONE {
+            bare = (f0 + (DVec3::ONE - f0) * ((exact - r0) / (1.0 - r0)).clamp(0.0, 1.0)) * self.specular;
+            if r0 <= 0.0 {
+                bare = DVec3::ZERO;
+            }
+        }
+        let Some(film) = self.film else { return bare };
+        // A film that absorbs nothing reflects the same from both sides: the angle outside counts.
+        let outside = if film.inside { (1.0 - (1.0 - cos * cos) / (eta * eta)).max(0.0).sqrt() } else { cos };
+        self.filmed(bare, outside, f0 * self.specular)
+    }
+
+    pub(super) fn base_straight_through(&self, v: DVec3) -> DVec3 {
+        let glass = self.glass();
+        if glass <= 0.0 || self.alpha >= MIN_ALPHA || !matches!(self.wall, Wall::Thin { .. }) {
+            return DVec3::ZERO;
+        }
+        glass * (1.0 - self.glass_fresnel(v.z).max_element()) * self.base_color
+    }
+
+    /// What a rough lobe gains that facets pass on to each other.
+    fn gain(&self, f0: DVec3, v: DVec3) -> DVec3 {
+        if self.multiscatter { multiscatter_gain(f0, v.z, self.spread()) } else { DVec3::ONE }
+    }
+
+    pub(super) fn base(&self, v: DVec3, l: DVec3) -> Scattered {
+        if l.z <= 0.0 {
+            let transmitted = self.rough_glass_through(v, l) + self.diffuse_through(v, l);
+            return Scattered { transmitted, ..Scattered::default() };
+        }
+        let sum = v + l;
+        if v.z <= 0.0 || sum.length_squared() < 1e-24 {
+            return Scattered::default();
+        }
+        let h = sum.normalize();
+        let vh = v.dot(h);
+        let fd = self.dielectric(vh);
+        let opaque = self.opaque();
+        let mut f = opaque * fd * self.gain(self.tinted(self.f0) * self.specular, v)
+            + self.metallic * self.metal(vh) * self.gain(self.base_color, v);
+        if self.has_rough_glass() {
+            f += self.glass() * self.glass_fresnel(vh);
+        }
+        let alpha = self.spread();
+        let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+        let diffuse = opaque * (1.0 - fd.max_element()) * (1.0 - self.diffuse_transmission);
+        Scattered {
+            diffuse: diffuse / PI * l.z * self.base_color,
+            // D G2 / (4 n.v n.l) times n.l.
+            specular: ggx(h, alpha) * g / (4.0 * v.z) * f,
+            transmitted: DVec3::ZERO,
+        }
+    }
+
+    /// From the other side, of rough glass.
+    fn rough_glass_through(&self, v: DVec3, l: DVec3) -> DVec3 {
+        if v.z <= 0.0 || l.z >= 0.0 || !self.has_rough_glass() {
+            return DVec3::ZERO;
+        }
+        let alpha = self.roughness();
+        let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
+        let (h, shape) = match self.wall {
+            // The reflection, mirrored to the other side.
+            Wall::Thin { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
+            // Walter et al. 2007, equation 21, for light from beyond: radiance shrinks by the square of the ratio of indices.
+            Wall::Border { eta } => {
+                let Some(h) = refracting_normal(v, l, eta) else { return DVec3::ZERO };
+                let (vh, lh) = (v.dot(h), l.dot(h));
+                (h, vh * -lh / (eta * lh + vh).powi(2))
+            }
+        };
+        let through = self.glass() * (1.0 - self.glass_fresnel(v.dot(h)).max_element());
+        ggx(h, alpha) * g * shape / v.z * through * self.base_color
+    }
+
+    /// From the other side, by Lambert's law. What the surface reflects first is taken at the half vector of the mirrored light,
+    /// which makes it the same with view and light swapped.
+    fn diffuse_through(&self, v: DVec3, l: DVec3) -> DVec3 {
+        if v.z <= 0.0 || l.z >= 0.0 || !self.lets_diffuse_through() {
+            return DVec3::ZERO;
+        }
+        let h = (v + l * MIRROR).normalize_or(DVec3::Z);
+        let through = self.opaque() * self.diffuse_transmission * (1.0 - self.dielectric(v.dot(h)).max_element());
+        through / PI * -l.z * self.diffuse_transmission_color
+    }
+
+    fn chances(&self, v: DVec3) -> Chances {
+        let dielectric = self.dielectric(v.z).max_element();
+        let metal = self.metal(v.z).max_element();
+        let most = self.base_color.max_element();
+        let opaque = self.opaque();
+        let specular = dielectric * opaque + metal * self.metallic;
+        let crossing = self.diffuse_transmission * self.diffuse_transmission_color.max_element();
+        let staying = (1.0 - self.diffuse_transmission) * most;
+        let diffuse = opaque * (staying + crossing) * (1.0 - dielectric);
+        // No lobe may starve: what is chosen never weighs too much where it is strong.
+        let share = if diffuse <= 0.0 {
+            1.0
+        } else if specular <= 0.0 {
+            0.0
+        } else {
+            (specular / (specular + diffuse)).clamp(0.1, 0.9)
+        };
+        let glass = self.glass();
+        let glass = if glass <= 0.0 {
+            0.0
+        } else if specular + diffuse <= 0.0 {
+            1.0
+        } else {
+            let f = self.glass_fresnel(v.z).max_element();
+            let through = if self.is_smooth() && matches!(self.wall, Wall::Thin { .. }) { 0.0 } else { most };
+            let glass = glass * (f + (1.0 - f) * through);
+            (glass / (glass + specular + diffuse)).clamp(0.1, 0.9)
+        };
+        let through = if crossing > 0.0 { crossing / (crossing + staying) } else { 0.0 };
+        Chances { glass, specular: (1.0 - glass) * share, diffuse: (1.0 - glass) * (1.0 - share), through }
+    }
+
+    /// How often glass of reflectance `f` reflects when it is sampled.
+    fn reflection_chance(&self, f: DVec3) -> f64 {
+        let f = f.max_element();
+        let through = (1.0 - f) * self.base_color.max_element();
+        if through > 0.0 { f / (f + through) } else { 1.0 }
+    }
+
+    pub(super) fn base_density(&self, v: DVec3, l: DVec3) -> f64 {
+        let chances = self.chances(v);
+        if l.z <= 0.0 {
+            let diffuse = chances.diffuse * chances.through * -l.z / PI;
+            return self.rough_glass_density(v, l, chances.glass) + diffuse;
+        }
+        let sum = v + l;
+        if sum.length_squared() < 1e-24 {
+            return 0.0;
+        }
+        let h = sum.normalize();
+        let mut specular = chances.specular;
+        if self.has_rough_glass() {
+            specular += chances.glass * self.reflection_chance(self.glass_fresnel(v.dot(h)));
+        }
+        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
+        specular * seen_normals(v, h, self.spread()) / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI
+    }
+
+    fn rough_glass_density(&self, v: DVec3, l: DVec3, glass: f64) -> f64 {
+        if l.z >= 0.0 || glass <= 0.0 || !self.has_rough_glass() {
+            return 0.0;
+        }
+        let (h, change) = match self.wall {
+            Wall::Thin { .. } => ((v + l * MIRROR).normalize_or(DVec3::Z), 0.25),
+            // Walter et al. 2007, equation 17.
+            Wall::Border { eta } => {
+                let Some(h) = refracting_normal(v, l, eta) else { return 0.0 };
+                let (vh, lh) = (v.dot(h), l.dot(h));
+                (h, vh * eta * eta * -lh / (eta * lh + vh).powi(2))
+            }
+        };
+        let through = 1.0 - self.reflection_chance(self.glass_fresnel(v.dot(h)));
+        glass * through * seen_normals(v, h, self.roughness()) * change
+    }
+
+    pub(super) fn sample_base(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<Base> {
+        let chances = self.chances(v);
+        let l = if lobe < chances.glass {
+            // The rest of the number is as even as the whole.
+            let lobe = lobe / chances.glass;
+            if self.is_smooth() {
+                return self.sample_smooth(v, lobe, chances.glass).map(Base::Dictated);
+            }
+            let h = visible_normal(v, self.roughness(), u);
+            let reflects = lobe < self.reflection_chance(self.glass_fresnel(v.dot(h)));
+            let mirrored = 2.0 * v.dot(h) * h - v;
+            let l = match self.wall {
+                _ if reflects => mirrored,
+                Wall::Thin { .. } => mirrored * MIRROR,
+                Wall::Border { eta } => refract(v, h, eta)?,
+            };
+            return ((l.z > 0.0) == reflects && l.z != 0.0).then_some(Base::Spread(l));
+        } else if lobe < chances.glass + chances.specular {
+            let h = visible_normal(v, self.spread(), u);
+            2.0 * v.dot(h) * h - v
+        } else if chances.through > 0.0 {
+            let rest = (lobe - chances.glass - chances.specular) / chances.diffuse;
+            let l = cosine_hemisphere(u);
+            let l = if rest < chances.through { l * MIRROR } else { l };
+            return (l.z != 0.0).then_some(Base::Spread(l));
+        } else {
+            cosine_hemisphere(u)
+        };
+        (l.z > 0.0).then_some(Base::Spread(l))
+    }
+
+    /// One of the two directions of smooth glass.
+    fn sample_smooth(&self, v: DVec3, lobe: f64, chance: f64) -> Option<Sampled> {
+        let f = self.glass_fresnel(v.z);
+        let glass = self.glass() / chance;
+        let up = |weight: DVec3| Sampled {
+            l: DVec3::new(-v.x, -v.y, v.z),
+            weight: Scattered { specular: weight, ..Scattered::default() },
+            density: None,
+            bent: 1.0,
+        };
+        let Wall::Border { eta } = self.wall else {
+            // What goes straight through is no scattering, see `straight_through`.
+            return Some(up(glass * f));
+        };
+        let reflects = self.reflection_chance(f);
+        if lobe < reflects {
+            return Some(up(glass * f / reflects));
+        }
+        let l = refract(v, DVec3::Z, eta).filter(|l| l.z < 0.0)?;
+        let bent = eta * eta;
+        let transmitted = self.base_color * (glass * (1.0 - f.max_element()) / ((1.0 - reflects) * bent));
+        Some(Sampled { l, weight: Scattered { transmitted, ..Scattered::default() }, density: None, bent })
+    }
+}

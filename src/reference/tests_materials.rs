@@ -1,0 +1,218 @@
+//! The material extensions along whole paths.
+
+use glam::{DMat4, DVec3, Vec2, Vec3};
+
+use super::{Parts, SamplerKind, Strategy, Walk, World, media::Medium, sampler::Sampler};
+use crate::{
+    photometry::{
+        Lumen,
+        environment::{RadianceMap, Rows},
+    },
+    scene::{
+        Clearcoat, DiffuseTransmission, Environment, Material, Scene, Sheen, Volume,
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    },
+};
+
+/// A scene in even light.
+fn even(nits: f64, fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
+    let mut builder = SceneBuilder::new("materials");
+    fill(&mut builder);
+    let mut scene = builder.build().unwrap();
+    let map = RadianceMap::from_fn(4, 64, Rows::Linear, |_| DVec3::splat(nits));
+    scene.environment = Some(Environment { map: map.unwrap().into(), rotation: 0.0, origin: "test".into() });
+    scene
+}
+
+fn put(builder: &mut SceneBuilder, part: crate::scene::Primitive, material: Material, at: DVec3) {
+    let material = builder.add_material(material);
+    let mesh = builder.add_mesh("part", part, material);
+    builder.instance("part", mesh, DMat4::from_translation(at));
+}
+
+/// The mean of paths along a ray from the eye.
+fn seen(world: &World<'_>, direction: DVec3, walk: &Walk, count: u32) -> DVec3 {
+    let mut sum = Parts::default().total();
+    for index in 0..count {
+        let mut sampler = Sampler::new(SamplerKind::Sobol, 5, (direction.x * 1e4) as i64 as u32, 3, index);
+        let path = world.path(DVec3::ZERO, direction.normalize(), walk, &mut sampler);
+        assert!(path.total().is_finite());
+        sum += path.total();
+    }
+    sum / f64::from(count)
+}
+
+fn near(got: DVec3, want: DVec3, relative: f64, what: &str) {
+    assert!((got - want).abs().max_element() <= relative * want.max_element() + 1e-9, "{what}: {got}, {want}");
+}
+
+fn disperse(dispersion: f32, roughness: f32) -> Material {
+    let volume = Volume { thickness: 1.0, ..Volume::default() };
+    Material { transmission: 1.0, dispersion, volume, ..dielectric("prism", Vec3::ONE, roughness) }
+}
+
+#[test]
+fn three_indices_bend_three_channels() {
+    let medium = Medium::of(&disperse(2.0, 0.0)).unwrap();
+    let indices = [Some(0), Some(1), Some(2), None].map(|channel| medium.ior_of(channel));
+    // Half of (n - 1) / V with V = 20 / 2.
+    assert_eq!(indices, [1.475, 1.5, 1.525, 1.5]);
+    // A slab in air: where a ray leaves at the bottom by Snell, the floor is coloured so: red to the far side of blue.
+    let scene = even(0.0, |builder| {
+        put(builder, shapes::cuboid(Vec3::new(8.0, 1.0, 8.0)), disperse(4.0, 0.0), DVec3::ZERO);
+        // A glowing floor that ends half way between where green and where red come out.
+        let sin: f64 = 0.8;
+        let at = |ior: f64| sin / (ior * ior - sin * sin).sqrt();
+        let edge = f64::midpoint(at(1.45), at(1.5));
+        let floor = Material { emission: Vec3::splat(100.0), ..dielectric("floor", Vec3::ZERO, 1.0) };
+        // The ray enters at (0, 0.5, 0) towards +x.
+        let floor_at = DVec3::new(edge + 2.0, -0.5 - 1e-4, 0.0);
+        put(builder, shapes::plane(Vec2::new(4.0, 4.0), 1, 1), Material { ior: 1.0, ..floor }, floor_at);
+    });
+    let direction = DVec3::new(0.8, -0.6, 0.0);
+    // From above, so that the ray enters the slab's top at x = 0.
+    let eye = DVec3::new(0.0, 0.5, 0.0) - direction * 2.0;
+    let world = World::new(&scene, eye);
+    let mean = seen(&world, direction, &Walk { bounces: 4, ..Walk::default() }, 4096);
+    // The light of red alone: what is bent least goes farthest.
+    assert!(mean.x > 50.0 && mean.y < 0.25 * mean.x && mean.z < 0.25 * mean.x, "{mean}");
+}
+
+#[test]
+fn channels_apart_are_right_together() {
+    for roughness in [0.0, 0.3] {
+        let build = |dispersion: f32| {
+            even(7.0, |builder| {
+                put(builder, shapes::icosphere(1.0, 3), disperse(dispersion, roughness), DVec3::ZERO);
+            })
+        };
+        let (plain, scene) = (build(0.0), build(3.0));
+        let eye = DVec3::Z * 4.0;
+        let (plain, world) = (World::new(&plain, eye), World::new(&scene, eye));
+        let walk = Walk { bounces: 128, ..Walk::default() };
+        for x in [0.0, 0.1, 0.2] {
+            let direction = DVec3::new(x, 0.03, -1.0);
+            let got = seen(&world, direction, &walk, 3 << 11);
+            if roughness == 0.0 {
+                // Smooth glass that absorbs nothing is not seen in even light, in no channel.
+                near(got, DVec3::splat(7.0), 0.04, "smooth");
+            } else {
+                // Rough glass loses about the same for indices that are about the same; green has the same index.
+                let want = seen(&plain, direction, &walk, 1 << 11);
+                near(got, want, 0.08, "rough");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_coat_darkens_what_glows_below_it() {
+    let coat = Clearcoat { factor: 1.0, roughness: 0.1, ..Clearcoat::default() };
+    let glow = Material {
+        emission: Vec3::splat(100.0),
+        clearcoat: coat,
+        double_sided: true,
+        ior: 1.0,
+        ..dielectric("glow", Vec3::ZERO, 1.0)
+    };
+    let mut builder = SceneBuilder::new("coat");
+    put(&mut builder, shapes::plane(Vec2::splat(2.0), 1, 1), glow, DVec3::ZERO);
+    let mut scene = builder.build().unwrap();
+    scene.emissive_lights = true;
+    let world = World::new(&scene, DVec3::Y * 2.0);
+    let none = Walk { bounces: 0, ..Walk::default() };
+    near(seen(&world, DVec3::NEG_Y, &none, 1), DVec3::splat(96.0), 1e-12, "along the normal");
+    // A card that it lights: points on lights and directions of the BRDF see the same coat.
+    let mut builder = SceneBuilder::new("coat");
+    put(
+        &mut builder,
+        shapes::plane(Vec2::splat(0.5), 1, 1),
+        Material { clearcoat: coat, ..glow_of(100.0) },
+        DVec3::ZERO,
+    );
+    put(&mut builder, shapes::plane(Vec2::splat(4.0), 1, 1), dielectric("card", Vec3::ONE, 1.0), DVec3::NEG_Y * 0.3);
+    let mut scene = builder.build().unwrap();
+    scene.emissive_lights = true;
+    let world = World::new(&scene, DVec3::new(0.0, 0.5, 2.0));
+    let direction = DVec3::new(0.0, -0.8, -1.4);
+    let by = |strategy| seen(&world, direction, &Walk { bounces: 1, strategy, ..Walk::default() }, 1 << 13).y;
+    let (lights, brdf, both) = (by(Strategy::Lights), by(Strategy::Brdf), by(Strategy::Both));
+    assert!((lights / both - 1.0).abs() < 0.01 && (brdf / both - 1.0).abs() < 0.03, "{lights} {brdf} {both}");
+}
+
+fn glow_of(nits: f32) -> Material {
+    Material { emission: Vec3::splat(nits), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) }
+}
+
+#[test]
+fn a_leaf_lets_diffuse_light_through() {
+    let leaf = Material {
+        ior: 1.0,
+        double_sided: true,
+        diffuse_transmission: DiffuseTransmission {
+            factor: 0.25,
+            color: Vec3::new(0.2, 0.8, 0.4),
+            ..DiffuseTransmission::default()
+        },
+        ..dielectric("leaf", Vec3::splat(0.5), 1.0)
+    };
+    // A lamp of 400 lm straight behind it at 1 m: 400 / (4 pi) lx.
+    let mut builder = SceneBuilder::new("leaf");
+    put(&mut builder, shapes::plane(Vec2::splat(1.0), 1, 1), leaf.clone(), DVec3::ZERO);
+    builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::NEG_Y);
+    let scene = builder.build().unwrap();
+    let world = World::new(&scene, DVec3::Y * 2.0);
+    let one = Walk { bounces: 1, ..Walk::default() };
+    let lux = 400.0 / (4.0 * std::f64::consts::PI);
+    let want = DVec3::new(0.2, 0.8, 0.4) * (0.25 * lux / std::f64::consts::PI);
+    near(seen(&world, DVec3::NEG_Y, &one, 16), want, 1e-6, "one lamp behind");
+    // White in even light: what it does not let through it reflects, and all strategies find it.
+    let white = Material {
+        base_color: Vec3::ONE.extend(1.0),
+        diffuse_transmission: DiffuseTransmission { color: Vec3::ONE, ..leaf.diffuse_transmission },
+        ..leaf
+    };
+    let scene = even(3.0, |builder| put(builder, shapes::plane(Vec2::splat(1.0), 1, 1), white.clone(), DVec3::ZERO));
+    let world = World::new(&scene, DVec3::Y * 2.0);
+    for strategy in [Strategy::Both, Strategy::Brdf, Strategy::Lights] {
+        let got = seen(&world, DVec3::NEG_Y, &Walk { bounces: 1, strategy, ..Walk::default() }, 1 << 12);
+        near(got, DVec3::splat(3.0), 5e-3, &format!("{strategy:?}"));
+    }
+    // As the border of a volume: through both faces of a slab, with Beer's law between them.
+    let volume =
+        Volume { thickness: 1.0, attenuation_distance: 1.0, attenuation_color: Vec3::splat(0.5), ..Volume::default() };
+    let mut through = Material { double_sided: false, volume, ..white };
+    through.diffuse_transmission.factor = 1.0;
+    let scene = even(3.0, |builder| put(builder, shapes::cuboid(Vec3::new(400.0, 1.0, 400.0)), through, DVec3::ZERO));
+    let world = World::new(&scene, DVec3::Y * 2.0);
+    let got = seen(&world, DVec3::NEG_Y, &Walk::default(), 1 << 13).y;
+    // From a diffuse face to the other: the mean of 0.5^(1 / cos) over cosine-distributed directions is 2 E3(ln 2).
+    let (mut e3, steps) = (0.0, 100_000);
+    for i in 0..steps {
+        let cos = (f64::from(i) + 0.5) / f64::from(steps);
+        e3 += cos * 0.5f64.powf(1.0 / cos) / f64::from(steps);
+    }
+    assert!((got / (3.0 * 2.0 * e3) - 1.0).abs() < 0.02, "{got}, {}", 6.0 * e3);
+}
+
+#[test]
+fn strategies_agree_on_layers() {
+    let layered = Material {
+        sheen: Sheen { color: Vec3::new(0.2, 0.5, 0.8), roughness: 0.4, ..Sheen::default() },
+        clearcoat: Clearcoat { factor: 0.8, roughness: 0.4, ..Clearcoat::default() },
+        ..dielectric("layered", Vec3::new(0.6, 0.2, 0.1), 0.6)
+    };
+    let scene = even(5.0, |builder| put(builder, shapes::icosphere(1.0, 3), layered.clone(), DVec3::ZERO));
+    let world = World::new(&scene, DVec3::Z * 4.0);
+    for x in [0.0, 0.15, 0.24] {
+        let by = |strategy| {
+            let walk = Walk { bounces: 1, strategy, ..Walk::default() };
+            seen(&world, DVec3::new(x, 0.0, -1.0), &walk, 1 << 12)
+        };
+        let both = by(Strategy::Both);
+        near(by(Strategy::Lights), both, 0.02, "lights");
+        near(by(Strategy::Brdf), both, 0.02, "BRDF");
+        assert!(both.max_element() < 5.0 * 1.01, "no more than there is: {both}");
+    }
+}
