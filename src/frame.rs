@@ -11,8 +11,9 @@ use crate::{
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View, dynamic_buffer,
+        FrameData, GpuScene, Passes, View,
         culling::{self, Culled, CullingSettings, FrameCulling},
+        dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         layered,

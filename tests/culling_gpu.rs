@@ -20,7 +20,8 @@ use sunny16::{
 const SIZE: (u32, u32) = (150, 93);
 
 /// Tested on the host.
-const HOST: CullingSettings = CullingSettings { enabled: false, occlusion: false, least: 1, patience: 0, error_pixels: 0.0 };
+const HOST: CullingSettings =
+    CullingSettings { enabled: false, occlusion: false, least: 1, patience: 0, error_pixels: 0.0 };
 /// Tested on the device against the view.
 const VIEW: CullingSettings = CullingSettings { enabled: true, ..HOST };
 /// And against what hides.
@@ -41,7 +42,8 @@ fn crowd(count: usize, origin: DVec3) -> Scene {
     let mut builder = SceneBuilder::new("crowd");
     let grey = builder.add_material(dielectric("grey", Vec3::splat(0.4), 0.6));
     let gold = builder.add_material(metal("gold", Vec3::new(1.0, 0.71, 0.31), 0.3));
-    let thin = builder.add_material(Material { double_sided: true, ..dielectric("thin", Vec3::new(0.2, 0.5, 0.1), 0.7) });
+    let thin =
+        builder.add_material(Material { double_sided: true, ..dielectric("thin", Vec3::new(0.2, 0.5, 0.1), 0.7) });
     let holes = builder.add_material(Material {
         alpha: AlphaMode::Mask { cutoff: 0.5 },
         ..dielectric("holes", Vec3::new(0.5, 0.1, 0.1), 0.7)

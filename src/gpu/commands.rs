@@ -672,11 +672,8 @@ impl Recorder<'_> {
         let end = (u64::from(first) + u64::from(count)) * DRAW_COMMAND_BYTES;
         assert!(end <= commands.size(), "{count} commands from {first} on in '{}'", commands.name());
         self.keep(Arc::clone(commands) as _);
-        let at_once = if self.gpu.info().has(MULTI_DRAW_INDIRECT) {
-            self.gpu.limits().max_draw_indirect_count.max(1)
-        } else {
-            1
-        };
+        let at_once =
+            if self.gpu.info().has(MULTI_DRAW_INDIRECT) { self.gpu.limits().max_draw_indirect_count.max(1) } else { 1 };
         let (device, buffer) = self.raw();
         let mut next = first;
         while next < first + count {

@@ -85,7 +85,8 @@ impl FrameCulling {
     /// # Errors
     /// Out of memory.
     pub fn new(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &CullingSettings) -> GpuResult<Option<Self>> {
-        let Some(on_device) = scene.device_placements.as_ref().filter(|p| settings.enabled && p.count >= settings.least)
+        let Some(on_device) =
+            scene.device_placements.as_ref().filter(|p| settings.enabled && p.count >= settings.least)
         else {
             return Ok(None);
         };
@@ -238,8 +239,7 @@ impl CullingPass {
             .uses(ranks, Access::ComputeStorageWrite)
             .uses(counts, Access::ComputeStorageWrite);
         if let Some(pyramid) = pyramid {
-            pass =
-                pass.uses(pyramid.levels, Access::ComputeStorageRead).uses(pyramid.depth, Access::ComputeSampled);
+            pass = pass.uses(pyramid.levels, Access::ComputeStorageRead).uses(pyramid.depth, Access::ComputeSampled);
         }
         pass.record(move |cx| {
             let (seen, ranks, counts) = (cx.buffer(seen), cx.buffer(ranks), cx.buffer(counts));

@@ -87,7 +87,8 @@ pub struct MapPlan {
 impl MapPlan {
     /// The maps that the atlas does not hold yet, where it holds those of another plan.
     fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
-        let held = |map: usize| kept.is_some_and(|kept| kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map));
+        let held =
+            |map: usize| kept.is_some_and(|kept| kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map));
         (0..self.maps.len()).filter(|&map| !held(map)).collect()
     }
 }

@@ -83,7 +83,10 @@ impl Group {
     /// A level of detail, 0 the finest; the coarsest where there are fewer.
     pub(super) fn level(&self, level: usize) -> Level {
         let finest = Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
-        level.checked_sub(1).and_then(|index| self.coarser.get(index).or(self.coarser.last()).copied()).unwrap_or(finest)
+        level
+            .checked_sub(1)
+            .and_then(|index| self.coarser.get(index).or(self.coarser.last()).copied())
+            .unwrap_or(finest)
     }
 
     /// How many levels it has.

@@ -25,7 +25,8 @@ pub(super) fn coarser(primitive: &Primitive) -> Vec<(Vec<u32>, f32)> {
     if indices.len() < LEAST_TRIANGLES * 3 || !sound || primitive.deform.is_some() {
         return Vec::new();
     }
-    let Ok(vertices) = meshopt::VertexDataAdapter::new(bytemuck::cast_slice(positions), size_of::<glam::Vec3>(), 0) else {
+    let Ok(vertices) = meshopt::VertexDataAdapter::new(bytemuck::cast_slice(positions), size_of::<glam::Vec3>(), 0)
+    else {
         return Vec::new();
     };
     let scale = meshopt::simplify_scale(&vertices);

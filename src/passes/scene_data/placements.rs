@@ -30,7 +30,8 @@ impl SplitPoint {
     /// Splits a point. Coordinates beyond 10^30 m count as that.
     #[must_use]
     pub fn new(point: DVec3) -> Self {
-        let point = DVec3::select(point.is_nan_mask(), DVec3::ZERO, point).clamp(DVec3::splat(-1e30), DVec3::splat(1e30));
+        let point =
+            DVec3::select(point.is_nan_mask(), DVec3::ZERO, point).clamp(DVec3::splat(-1e30), DVec3::splat(1e30));
         let high = point.as_vec3();
         Self { high, low: (point - high.as_dvec3()).as_vec3() }
     }
@@ -248,8 +249,10 @@ impl DevicePlacements {
             Ok(buffer)
         };
         let buckets = all.cull_buckets(groups, posed);
-        let (placements, described) =
-            (storage("placements", bytemuck::cast_slice(&all.list))?, storage("placements by mesh", bytemuck::cast_slice(&buckets))?);
+        let (placements, described) = (
+            storage("placements", bytemuck::cast_slice(&all.list))?,
+            storage("placements by mesh", bytemuck::cast_slice(&buckets))?,
+        );
         let (seen, gain) = match before.filter(|before| before.count as usize == all.list.len()) {
             Some(before) => (Arc::clone(&before.seen), Arc::clone(&before.gain)),
             None => (storage("placements last seen", &vec![0; all.list.len() * 4])?, Arc::default()),
@@ -325,4 +328,3 @@ pub fn in_view(frustum: &Frustum, center: Vec3, radius: f32) -> bool {
     let reach = radius + 1e-6 * (center.x.abs() + center.y.abs() + center.z.abs());
     frustum.sees(center, reach)
 }
-

@@ -45,7 +45,8 @@ impl Kind {
         cells.sort_by(|a, b| a.0.hypot(a.1).total_cmp(&b.0.hypot(b.1)));
         let place = |(x, z): (f64, f64)| match self {
             Self::Stones => {
-                let at = DVec3::new(x + random.within(-0.3, 0.3), random.within(0.0, 0.1), z + random.within(-0.3, 0.3));
+                let at =
+                    DVec3::new(x + random.within(-0.3, 0.3), random.within(0.0, 0.1), z + random.within(-0.3, 0.3));
                 let scale = DVec3::new(random.within(0.5, 1.2), random.within(0.4, 1.0), random.within(0.5, 1.2));
                 DMat4::from_translation(at) * DMat4::from_rotation_y(random.within(0.0, 6.3)) * DMat4::from_scale(scale)
             }
