@@ -49,11 +49,6 @@ impl DeviceInfo {
         }
     }
 
-    /// Whether it has something optional, by its name in `optional`.
-    pub(super) fn has(&self, what: &str) -> bool {
-        self.optional.iter().any(|&(name, has)| name == what && has)
-    }
-
     /// The kind in one word.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
