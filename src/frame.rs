@@ -1,10 +1,15 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod anti_aliasing;
 pub mod incident;
+mod probes;
 
 use std::sync::Arc;
 
 use glam::{Mat3, Vec4};
+
+pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
+use self::anti_aliasing::{HistoryState, Sampling};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
@@ -19,10 +24,12 @@ use crate::{
         layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
+        probes::probes_for,
         resolve::Channel,
         scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
+        taa::Resolved,
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
     },
@@ -42,11 +49,13 @@ pub enum Aov {
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
+    /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
+    Velocity,
 }
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 13] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -59,6 +68,7 @@ impl Aov {
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
+        ("velocity", Self::Velocity),
     ];
 
     /// Its name.
@@ -138,6 +148,10 @@ pub struct Settings {
     pub shadows: ShadowSettings,
     /// What is not drawn, and how coarsely the rest.
     pub culling: CullingSettings,
+    /// How edges are made smooth.
+    pub anti_aliasing: AntiAliasing,
+    /// This frame is one of those whose mean is the picture: where in its pixels it samples.
+    pub sample: Option<Sample>,
     /// What hides light from all around.
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
@@ -146,6 +160,8 @@ pub struct Settings {
     pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
+    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
+    pub capture: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -160,7 +176,7 @@ struct FrameImages {
     culled: Option<Culled>,
 }
 
-/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
 /// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
 /// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
@@ -168,11 +184,11 @@ fn frame<'a>(
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
-    view: &View,
+    (view, sampling, after): (&View, &Sampling, &'a FrameData),
     settings: &Settings,
     (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
     let vertices = passes.skin.declare(g, scene, moved);
     let culled = passes.culling.declare(g, scene, data, vertices);
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
@@ -185,21 +201,17 @@ fn frame<'a>(
     passes.background.declare(g, data, gbuffer, lit);
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
-    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
-    let light = match settings.accumulate {
-        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
-        None => lit.light,
-    };
+    let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
+    let Resolved { light, depth } =
+        passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
-    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(
-        g,
-        (scene, data, &passes.skin),
-        (view, gbuffer.depth),
-        light,
-        effects,
-        settings.shutter.as_ref(),
-    );
+    let light = camera.depth_of_field(g, after, depth, light, effects);
+    let seen = (scene, after, &passes.skin);
+    let light = camera.motion_blur(g, seen, (view, depth), light, effects, settings.shutter.as_ref());
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, after, light, frames),
+        None => light,
+    };
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -207,8 +219,11 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs =
-        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
+    let aovs = settings
+        .aovs
+        .iter()
+        .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
+        .collect();
     FrameImages { light, display, aovs, lists, histogram, culled }
 }
 
@@ -221,12 +236,15 @@ fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
-    data: &'a FrameData,
+    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &Sampling),
     (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
+        (Aov::Velocity, _) => {
+            passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
+        }
         (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
@@ -328,15 +346,6 @@ const FRAMES_IN_FLIGHT: usize = 2;
 /// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
 const MAX_LIST_CAPACITY: u32 = 64 << 20;
 
-/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
-#[derive(Clone, Copy, Debug, Default)]
-struct HistoryState {
-    /// Frames that wrote them: which of a pair is written next.
-    number: u64,
-    /// The exposure of the last of those frames.
-    exposure: Option<Exposure>,
-}
-
 /// Renders pictures of scenes.
 pub struct Renderer {
     passes: Passes,
@@ -383,15 +392,15 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
+    pub fn upload(&mut self, scene: &Scene) -> GpuResult<GpuScene> {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced; and captures its probes.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+    pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
         self.upload_with(scene, shadows, LevelsFor::None)
     }
 
@@ -399,9 +408,12 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_with(&self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
+    pub fn upload_with(&mut self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
         let (passes, wanted) = (&self.passes, (shadows.trees(), detail));
-        GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
+        let layered = || passes.layered.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &layered)?;
+        self.capture_probes(scene, &mut on_device, shadows)?;
+        Ok(on_device)
     }
 
     /// Whether the device can make pictures of this size.
@@ -427,14 +439,14 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
-        let history = self.history;
+        let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // The lists found no room: what they take is known now. The frame is made again, not one more.
-        self.history = history;
+        self.history = history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
@@ -454,18 +466,22 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps =
             self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
         let kept = (self.list_capacity, self.history.exposure, kept_maps.as_ref());
-        let data = frame_data(&self.gpu, scene, view, settings, kept)?;
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
+        let after = picture_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
         // An atlas of another size is made anew.
         let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
         let moved = self.moved.take() == Some(scene.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (kept_maps.as_ref(), moved));
+        let pictures = (view, &sampling, &after);
+        let kept = (kept_maps.as_ref(), moved);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -486,9 +502,7 @@ impl Renderer {
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
         self.moved = Some(scene.number);
-        if settings.accumulate.is_some() {
-            self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
-        }
+        self.history.after(scene, view, settings);
         let on_device = data.culling.as_ref().and(scene.device_placements.as_ref());
         let drawn = Drawn {
             draws: data.visible.draws.len() + on_device.map_or(0, |p| p.runs.len()),
@@ -535,7 +549,9 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let pixels: Vec<[f32; 4]> = if is_light {
+            let pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
+                half_pairs(bytes.mapped()).collect()
+            } else if is_light {
                 halves(bytes.mapped(), to_nits).collect()
             } else {
                 floats(bytes.mapped(), aov, &pending.view)
@@ -588,19 +604,39 @@ impl Renderer {
         })
     }
 
+    /// Makes the pipelines of what these settings switch on.
+    fn prepare(&self, settings: &Settings) -> GpuResult<()> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        let method = settings.anti_aliasing;
+        self.passes.anti_aliasing.prepare(
+            &self.gpu,
+            method == AntiAliasing::Morphological,
+            matches!(method, AntiAliasing::Temporal(_)),
+            settings.aovs.contains(&Aov::Velocity),
+        )
+    }
+
+    /// Forgets the frames before: what is seen next has nothing to do with them.
+    pub fn cut(&mut self) {
+        self.history.cut();
+    }
+
     /// The planned frame, for `graph`.
     ///
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         let kept = (self.list_capacity, self.history.exposure, None);
-        let data = frame_data(&self.gpu, scene, view, settings, kept)?;
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
+        let after = picture_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, (None, false));
+        let pictures = (view, &sampling, &after);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -626,16 +662,17 @@ fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: Buffer
 fn frame_data(
     gpu: &Gpu,
     scene: &GpuScene,
-    view: &View,
+    (whole, sampling): (&View, &Sampling),
     settings: &Settings,
     (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
 ) -> GpuResult<FrameData> {
-    // What moves while the shutter is open is drawn once more, by the host's draws.
-    let culling = match settings.shutter {
-        None => FrameCulling::new(gpu, scene, view, &settings.culling)?,
-        Some(_) => None,
-    };
-    let visible = scene.visible(view, settings.culling.detail(view), culling.is_some());
+    let view = &sampling.input;
+    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
+    let stands = settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
+    let culling =
+        if stands && !settings.capture { FrameCulling::new(gpu, scene, view, &settings.culling)? } else { None };
+    let detail = settings.culling.detail(view);
+    let visible = Arc::new(scene.visible(view, detail, (!settings.capture, culling.is_some())));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -644,7 +681,8 @@ fn frame_data(
         TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
-    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights, kept_maps)?;
+    // Of the view without its jitter: maps stay as they are while it stands still.
+    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, kept_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -678,13 +716,12 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        texture_scale: sampling.texture_scale,
+        noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),
         layered: u32::from(visible.draws.iter().any(layered::marked)),
-        ambient: if settings.ao.enabled && scene.has_environment {
-            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
-        } else {
-            0
-        },
+        ambient: ambient_bits(scene, settings),
+        probe_count: scene.probes.len() as u32,
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -704,12 +741,41 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        probes: dynamic_buffer(gpu, "probes", &probes_for(scene, view.position))?,
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
         visible,
         values,
     })
+}
+
+/// The same for passes over the finished light: the picture's pixels, sampled at their centres.
+fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
+    let values = FrameConstants {
+        view_projection: view.view_projection,
+        inverse_projection: view.inverse,
+        size: [view.width, view.height],
+        ..data.values
+    };
+    let constants = if values == data.values {
+        Arc::clone(&data.constants)
+    } else {
+        dynamic_buffer(gpu, "picture constants", &[values])?
+    };
+    Ok(FrameData { constants, values, ..data.clone() })
+}
+
+fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, shared::AMBIENT_MEASURED),
+        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
+        (settings.capture, shared::AMBIENT_CAPTURE),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -728,6 +794,12 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         }
         out
     })
+}
+
+/// Pairs of half floats.
+fn half_pairs(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
+    let value = |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
+    bytes.chunks_exact(4).map(move |pixel| [value(&pixel[..2]), value(&pixel[2..]), 0.0, 1.0])
 }
 
 fn floats(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {

@@ -9,21 +9,20 @@ use super::CliError;
 use crate::{
     camera::{
         Effects, Exposure, ExposureMode, MeterMode,
+        chain::MotionBlur,
         metering::{self, MeterError, Solved},
     },
-    frame::{AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
+    frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
     passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
-    photometry::{
-        Ev100, Lux, color,
-        lights::{Emitter, LightStrength, PhysicalLight},
-    },
+    photometry::{Ev100, color},
     scene::{
-        self, NoteKind, Projection, Scene,
+        NoteKind, Projection, Scene,
         animation::{Play, Trs},
+        defaults,
         emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
         gltf,
         look::{
-            Look, LookError, ShadowMethod,
+            AaMethod, Look, LookError, ShadowMethod,
             metering::{ExposureControl, Metering, Place},
         },
         procedural,
@@ -100,8 +99,8 @@ pub struct Animated {
     camera: Option<usize>,
 }
 
-/// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
-const DEFAULT_SUN: Lux = Lux(10_000.0);
+/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has what more would bring.
+const STILL_SAMPLES: f64 = 16.0;
 
 impl SceneArgs {
     /// The scene for messages.
@@ -190,14 +189,14 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     };
     let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
     animated.iter_mut().for_each(|animated| animated.camera = camera);
-    let lit = had_lamps || scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
-    let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
-    if look.default_light.unwrap_or(!lit && !glows) {
-        eprintln!(
-            "the scene is lit by a sun of {DEFAULT_SUN} over the camera's left shoulder (--set scene.default_light=false leaves it out)"
-        );
-        add_default_sun(&mut scene, world);
-    } else if !lit && glows && !scene.emissive_lights {
+    let dark = !had_lamps && defaults::is_dark(&scene);
+    if look.default_light.unwrap_or(dark) {
+        let before = scene.notes.len();
+        defaults::light(&mut scene, world);
+        for note in scene.notes.iter().skip(before) {
+            eprintln!("{} (--set scene.default_light=false leaves it out)", note.message);
+        }
+    } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
         eprintln!(
             "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set scene.default_light=true adds a sun)"
         );
@@ -249,22 +248,6 @@ fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Resu
     Ok((projection, look.effects(Some(&rig), size.width)?))
 }
 
-fn add_default_sun(scene: &mut Scene, camera: DMat4) {
-    let Ok(source) = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(DEFAULT_SUN)) else { return };
-    let light = scene::Light::new("default sun", source);
-    // From over the photographer's left shoulder.
-    let turn = DMat4::from_rotation_y(-0.3) * DMat4::from_rotation_x(-0.4);
-    let node = scene::Node {
-        name: "default sun".into(),
-        local: DMat4::from_mat3(glam::DMat3::from_mat4(camera)) * turn,
-        light: Some(scene.lights.len()),
-        ..Default::default()
-    };
-    scene.lights.push(light);
-    scene.roots.push(scene.nodes.len());
-    scene.nodes.push(node);
-}
-
 fn default_size(look: &Look, projection: &Projection) -> Size {
     if let Some([width, height]) = look.camera.rig.resolution {
         return Size { width, height };
@@ -312,7 +295,7 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<Chosen,
         }
         None => {
             let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
-            let (world, projection) = framed(scene, size);
+            let (world, projection) = defaults::camera(scene, size);
             ("framed on the scene".into(), None, world, projection)
         }
     })
@@ -324,24 +307,6 @@ type PlacedCamera<'a> = (&'a str, &'a str, usize, DMat4, Projection);
 fn find_camera<'c, 'a>(cameras: &'c [PlacedCamera<'a>], name: &str) -> Option<&'c PlacedCamera<'a>> {
     let named = cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name);
     named.or_else(|| name.parse::<usize>().ok().and_then(|number| cameras.get(number)))
-}
-
-/// A camera that sees the whole scene from the front, a little from above and the right.
-fn framed(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
-    let (low, high) = scene.bounds().unwrap_or((DVec3::splat(-1.0), DVec3::splat(1.0)));
-    let center = (low + high) * 0.5;
-    let radius = ((high - low).length() * 0.5).max(1e-3);
-    let vertical_fov = 40f64.to_radians();
-    let half = (vertical_fov * 0.5).min(((vertical_fov * 0.5).tan() * aspect).atan());
-    let distance = radius / half.sin();
-    let eye = center + DVec3::new(0.5, 0.4, 1.0).normalize() * distance;
-    let projection = Projection::Perspective {
-        vertical_fov: vertical_fov as f32,
-        aspect: None,
-        near: ((distance - radius) * 0.1).max(distance * 1e-4) as f32,
-        far: None,
-    };
-    (scene::build::facing(eye, center), projection)
 }
 
 /// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in
@@ -372,26 +337,45 @@ impl Opened {
         Ok(())
     }
 
+    /// The open shutter's blur, with the way that the camera goes in what is played; none where nothing is played or the look
+    /// wants none.
+    pub fn blur_in_motion(&self, effects: &Effects) -> Option<MotionBlur> {
+        let animated = self.animated.as_ref()?;
+        let mut blur = effects.motion_blur.or_else(|| self.look.blur_of_things())?;
+        if let Some(node) = animated.camera {
+            let half = blur.exposure / 2.0;
+            let places = [-half, half].map(|offset| {
+                let mut nodes = Scene { nodes: self.scene.nodes.clone(), ..Scene::default() };
+                nodes.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+                nodes.worlds().get(node).copied().unwrap_or(self.camera.0)
+            });
+            let (velocity, rotation) = camera_motion(self.camera.0, places, blur.exposure);
+            blur.velocity += velocity;
+            blur.rotation += rotation;
+        }
+        Some(blur)
+    }
+
     /// Lets what is played move while the shutter is open: the camera, and things on the device.
     pub fn set_in_motion(&mut self, settings: &mut Settings, on_device: &GpuScene) {
-        let blur = settings.effects.motion_blur.or_else(|| self.look.blur_of_things());
-        let (Some(mut blur), Some(animated)) = (blur, &self.animated) else { return };
+        let (Some(blur), Some(animated)) = (self.blur_in_motion(&settings.effects), &self.animated) else { return };
         let half = blur.exposure / 2.0;
-        let mut cameras = [self.camera.0; 2];
-        let poses = [0, 1].map(|end: usize| {
-            let offset = if end == 0 { -half } else { half };
+        let poses = [-half, half].map(|offset| {
             self.scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
-            if let (Some(node), Some(camera)) = (animated.camera, cameras.get_mut(end)) {
-                *camera = self.scene.worlds().get(node).copied().unwrap_or(*camera);
-            }
             on_device.posed(&self.scene)
         });
         self.scene.apply(&animated.rest.pose(&animated.play, animated.time));
-        let (velocity, rotation) = camera_motion(self.camera.0, cameras, blur.exposure);
-        blur.velocity += velocity;
-        blur.rotation += rotation;
         settings.effects.motion_blur = Some(blur);
         settings.shutter = Some(poses);
+    }
+
+    /// The scene as it is so many seconds from the picture's time.
+    pub fn scene_beside(&self, offset: f64) -> Option<Scene> {
+        let animated = self.animated.as_ref()?;
+        let mut scene = self.scene.clone();
+        scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+        scene.bake();
+        Some(scene)
     }
 
     /// The view of the chosen camera.
@@ -425,6 +409,31 @@ impl Opened {
     /// Which meshes get coarser levels of detail.
     pub fn levels(&self) -> LevelsFor {
         if self.culling().error_pixels > 0.0 { LevelsFor::Large } else { LevelsFor::None }
+    }
+
+    /// How edges are made smooth.
+    pub fn anti_aliasing(&self) -> AntiAliasing {
+        let (look, default) = (&self.look.passes, Temporal::default());
+        match look.aa_method.unwrap_or_default() {
+            AaMethod::None => AntiAliasing::None,
+            AaMethod::Morphological => AntiAliasing::Morphological,
+            AaMethod::Temporal => AntiAliasing::Temporal(Temporal {
+                scale: look.taa_scale.unwrap_or(default.scale),
+                gamma: look.taa_clip.map_or(default.gamma, |clip| clip as f32),
+                frames: look.taa_frames.map_or(default.frames, |frames| frames as f32),
+                mip_bias: look.taa_mip_bias.unwrap_or(default.mip_bias),
+                ..default
+            }),
+        }
+    }
+
+    /// Frames that a still picture is made of: as the look says, else one, or where frames are joined anyway so many
+    /// that each pixel of the picture gets `STILL_SAMPLES`.
+    pub fn still_samples(&self) -> u32 {
+        self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
+            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
+            AntiAliasing::None | AntiAliasing::Morphological => 1,
+        })
     }
 
     /// Ambient occlusion by the look.
@@ -461,7 +470,7 @@ impl Opened {
             }
             None => self.effects,
         };
-        Ok(Settings { effects, ..self.settings(exposed.exposure, aovs) })
+        Ok(Settings { effects, anti_aliasing: self.anti_aliasing(), ..self.settings(exposed.exposure, aovs) })
     }
 
     /// Settings by the look, at an exposure, of the scene before the camera: what meters read.

@@ -70,6 +70,7 @@ impl CullingSettings {
 }
 
 /// What the culling passes of a frame read from the host.
+#[derive(Clone)]
 pub struct FrameCulling {
     /// `CullConstants`.
     constants: Arc<Buffer>,

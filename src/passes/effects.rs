@@ -32,7 +32,7 @@ pub struct EffectPasses {
     grain: OnceLock<GrainPass>,
 }
 
-fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
+pub(super) fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
     if wanted && slot.get().is_none() {
         // Another thread may have been faster; its pass is as good.
         let _ = slot.set(new()?);

@@ -106,6 +106,7 @@ impl SceneTrees {
 }
 
 /// The trees with their upper level for one frame's camera.
+#[derive(Clone)]
 pub struct FrameTrees {
     scene: [(&'static str, Arc<Buffer>); 4],
     top: Arc<Buffer>,

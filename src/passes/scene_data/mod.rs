@@ -40,6 +40,7 @@ use super::{
     culling_shared::Placement,
     environment, light_tree,
     mips::Meaning,
+    probes::{Capture, PlacedProbe},
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -109,6 +110,8 @@ pub struct Visible {
 /// A scene on the device.
 pub struct GpuScene {
     /// Another one for each upload.
+    pub upload: u64,
+    /// Another one for each upload and each pose.
     pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
@@ -134,6 +137,10 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// Local probes, small ones first.
+    pub probes: Vec<PlacedProbe>,
+    /// What capturing them needs, until it was done.
+    pub capture: Option<Capture>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -296,7 +303,13 @@ impl GpuScene {
             Ok(buffer)
         };
         let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
-        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let environment_bytes = environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
+        let environment = storage(&mut uploader, "environment", &environment_bytes)?;
+        let capture = if scene.probes.is_empty() {
+            None
+        } else {
+            Some(Capture::new(gpu, &mut uploader, scene, environment_bytes, &packed)?)
+        };
         let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
         let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
         let light_tree = tree_over(&lights);
@@ -310,8 +323,10 @@ impl GpuScene {
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         let mut uploaded = Self {
-            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+            upload: number,
+            number,
             vertices,
             indices,
             materials: material_buffer,
@@ -323,7 +338,9 @@ impl GpuScene {
             losses,
             profiles,
             environment,
-            has_environment: scene.environment.is_some(),
+            probes: scene.probes.iter().cloned().map(PlacedProbe::new).collect(),
+            capture,
+            has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             trees,
             ltc,
@@ -354,14 +371,15 @@ impl GpuScene {
     }
 
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
-    /// to front, which the host sorts.
+    /// to front, which the host sorts. With the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View, detail: DetailChoice, on_device: bool) -> Visible {
+    pub fn visible(&self, view: &View, detail: DetailChoice, (lamps, on_device): (bool, bool)) -> Visible {
         let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
         let mut visible =
             Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
         let mut blended: Vec<order::Item<'_>> = Vec::new();
-        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).enumerate() {
+        let shown = if lamps { self.groups.len() } else { self.own_groups };
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
             if on_device && group.layer != Layer::Blend {
                 continue;
             }
