@@ -3,7 +3,7 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::Args;
-use glam::{DMat4, Mat3, Vec3};
+use glam::{DMat4, DVec3, Mat3, Vec3};
 
 use super::CliError;
 use crate::{
