@@ -206,8 +206,9 @@ fn frame<'a>(
         passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, after, depth, light, effects);
-    let seen = (scene, after, &passes.skin);
-    let light = camera.motion_blur(g, seen, (view, depth), light, effects, settings.shutter.as_ref());
+    let seen = (scene, [data, after], &passes.skin);
+    let depths = [gbuffer.depth, depth];
+    let light = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,

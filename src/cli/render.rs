@@ -141,7 +141,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let mut settings =
             Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
         opened.set_in_motion(&mut settings, &on_device);
-        let picture = renderer.render_still(&on_device, &opened.view(), &settings, opened.still_samples())?;
+        let view = opened.view();
+        // The frames of a sequence join each other; each is of several only where that was asked for.
+        let picture = if args.frames.is_some() && opened.look.passes.aa_samples.is_none() {
+            renderer.render(&on_device, &view, &settings)?
+        } else {
+            renderer.render_still(&on_device, &view, &settings, opened.still_samples())?
+        };
         let args = numbered(args, number);
         write(&args, exr, &picture, white_balance)?;
         if !args.quiet {
