@@ -159,7 +159,6 @@ fn what_is_hidden_is_never_missed() {
         assert!(!first || ours.drawn.hidden == 0, "nothing is known of a frame before the first");
         first = false;
         *hidden += ours.drawn.hidden;
-        ours.drawn
     };
     // Step by step; in great leaps; through walls; from below, where floors show no side; other sizes; in parallel.
     for step in 0..8 {
@@ -176,9 +175,19 @@ fn what_is_hidden_is_never_missed() {
     for view in [below, below, above, above, below] {
         compare(&view, &mut hidden);
     }
-    let still = perspective(DVec3::new(0.4, 1.6, -1.2), DVec3::new(0.0, 1.5, -9.0), 1.0, 0.02, SIZE);
-    let drawn: Vec<usize> = (0..4).map(|_| compare(&still, &mut hidden).instances).collect();
-    assert!(drawn[1] < drawn[0] && drawn[2] == drawn[3], "a still view settles: {drawn:?}");
+}
+
+#[test]
+fn a_still_view_settles_and_its_picture_does_not_change() {
+    let Some(device) = gpu() else { return };
+    let mut renderer = device.renderer();
+    let scene = renderer.upload(&rooms()).unwrap();
+    let view = perspective(DVec3::new(0.4, 1.6, -1.2), DVec3::new(0.0, 1.5, -9.0), 1.0, 0.02, SIZE);
+    let pictures: Vec<Picture> = (0..4).map(|_| renderer.render(&scene, &view, &settings(HIDDEN)).unwrap()).collect();
+    assert!(pictures.iter().all(|picture| bits(picture) == bits(&pictures[0])));
+    let drawn: Vec<_> = pictures.iter().map(|picture| (picture.drawn.instances, picture.drawn.hidden)).collect();
+    assert_eq!(drawn[0].1, 0, "nothing is known of a frame before the first");
+    assert!(drawn[1].1 > 50 && drawn[2] == drawn[3], "{drawn:?}");
 }
 
 /// Balls of 5,120 triangles from near to far.
@@ -213,7 +222,8 @@ fn coarser_levels_look_the_same_on_both_sides() {
         for error_pixels in [0.25, 2.0] {
             let host = with(CullingSettings { error_pixels, ..HOST });
             let ours = with(CullingSettings { error_pixels, ..VIEW });
-            assert!(host.drawn.draws > 3, "several levels: {:?}", host.drawn);
+            // In a parallel projection all have the same level.
+            assert!(view.parallel || host.drawn.draws > 3, "several levels: {:?}", host.drawn);
             assert!(bits(&host) == bits(&ours), "{error_pixels}");
             let hidden = with(CullingSettings { error_pixels, ..HIDDEN });
             assert!(bits(&host) == bits(&hidden), "{error_pixels}, with what hides");
