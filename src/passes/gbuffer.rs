@@ -108,8 +108,8 @@ impl GbufferPass {
                         bind_scene(cx.rec, scene, data, instances, pipeline, &[])?;
                         cx.rec.bind_geometry(&scene.vertices, &scene.indices);
                         draw_culled(cx.rec, (scene, data), commands, layer, pipeline);
-                        continue;
                     }
+                    // All, or what the device leaves to the host.
                     draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
                 }
                 Ok(())

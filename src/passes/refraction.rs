@@ -58,7 +58,7 @@ impl RefractionPass {
         };
         let state = geometry_state(vec![(BACKS, false)], true);
         let pipelines = Arc::new(Pipelines {
-            whole: full("refraction behind", "refraction_behind.frag")?,
+            whole: full("refraction behind", "refraction.frag")?,
             down: full("refraction down", "bloom_down.frag")?,
             backs: GraphicsPipeline::new(
                 &self.gpu,

@@ -213,18 +213,14 @@ fn materials(scene: &Scene, text: &mut Text) {
     });
 }
 
-/// What passes through a material, and what the raster renderer makes of it.
+/// What passes through a material.
 fn refraction(material: &Material, text: &mut Text) {
     if material.ior != 1.5 {
         let ior = f64::from(material.ior);
         let reflected = ((ior - 1.0) / (ior + 1.0)).powi(2);
         text.line(
             2,
-            format!(
-                "index of refraction {}: reflects {} % along the normal (the raster renderer: 4 %)",
-                digits(ior),
-                digits(reflected * 100.0)
-            ),
+            format!("index of refraction {}: reflects {} % along the normal", digits(ior), digits(reflected * 100.0)),
         );
     }
     if !material.transmits() {
@@ -233,7 +229,7 @@ fn refraction(material: &Material, text: &mut Text) {
     let transmission = digits(f64::from(material.transmission));
     let volume = &material.volume;
     let what = if material.encloses_volume() { "as the border of a volume" } else { "as a thin wall" };
-    text.line(2, format!("transmits {transmission} of what it does not reflect, {what} (the raster renderer: opaque)"));
+    text.line(2, format!("transmits {transmission} of what it does not reflect, {what}"));
     if material.encloses_volume() && volume.attenuation_distance.is_finite() {
         text.line(
             2,

@@ -89,6 +89,11 @@ impl Group {
             .unwrap_or(finest)
     }
 
+    /// Whether the device may choose what of it is drawn: neither what the host sorts nor what the layered pass draws again.
+    pub(super) fn culled_on_device(&self) -> bool {
+        self.layer != Layer::Blend && !self.lobes
+    }
+
     /// How many levels it has.
     pub(super) fn levels(&self) -> usize {
         self.coarser.len() + 1

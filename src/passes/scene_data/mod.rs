@@ -371,7 +371,7 @@ impl GpuScene {
     }
 
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
-    /// to front, which the host sorts. With the shining surfaces of lamps or without.
+    /// to front, which the host sorts, and what is drawn twice, where depth is equal. With the shining surfaces of lamps or without.
     #[must_use]
     pub fn visible(&self, view: &View, detail: DetailChoice, (lamps, on_device): (bool, bool)) -> Visible {
         let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
@@ -380,7 +380,7 @@ impl GpuScene {
         let mut blended: Vec<order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
         for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
-            if on_device && group.layer != Layer::Blend {
+            if on_device && group.culled_on_device() {
                 continue;
             }
             // What is sorted by triangle is drawn as it is.

@@ -148,7 +148,7 @@ impl Placements {
     /// Finds the order of drawing.
     fn new(groups: &[Group], posed: &[PosedGroup]) -> Self {
         let mut order: Vec<usize> =
-            (0..groups.len().min(posed.len())).filter(|&group| groups[group].layer != Layer::Blend).collect();
+            (0..groups.len().min(posed.len())).filter(|&group| groups[group].culled_on_device()).collect();
         order.sort_by_key(|&group| (groups[group].layer, groups[group].material));
         let mut all = Self::default();
         for group in order {
@@ -235,7 +235,7 @@ impl DevicePlacements {
         (groups, posed): (&[Group], &[PosedGroup]),
         before: Option<&Self>,
     ) -> GpuResult<Option<Self>> {
-        let in_order = || groups.iter().zip(posed).filter(|(group, _)| group.layer != Layer::Blend);
+        let in_order = || groups.iter().zip(posed).filter(|(group, _)| group.culled_on_device());
         let count: usize = in_order().map(|(_, posed)| posed.places.len()).sum();
         let room = gpu.limits().max_storage_buffer_range as usize;
         let fits = count * size_of::<Placement>().max(size_of::<Instance>()) <= room;

@@ -281,7 +281,6 @@ fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material
             "BLEND" => AlphaMode::Blend,
             _ => AlphaMode::Opaque,
         };
-        lobes::note(&material, &at, report);
         out.push(material);
     }
     out

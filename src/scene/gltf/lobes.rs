@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     convert::narrow,
     json::{extension, number, numbers},
-    report::{At, Report},
+    report::At,
 };
 use crate::scene::{
     Anisotropy, Clearcoat, DiffuseTransmission, Iridescence, Material, Sheen, Specular, TextureRef, Volume,
@@ -129,31 +129,5 @@ fn diffuse_transmission(through: &Extension<'_>, get: &mut Get<'_>) -> DiffuseTr
         texture: through.texture("diffuseTransmissionTexture", get),
         color: through.color("diffuseTransmissionColorFactor", Vec3::ONE),
         color_texture: through.texture("diffuseTransmissionColorTexture", get),
-    }
-}
-
-/// Notes what the raster renderer makes of a material otherwise than its author meant.
-pub(super) fn note(material: &Material, at: &At<'_>, report: &mut Report) {
-    let at = at.key("extensions");
-    if material.transmits() {
-        let place = at.key("KHR_materials_transmission");
-        report.unsupported(place, "the raster renderer lets no light through, only the path tracer does");
-    }
-    if material.ior != 1.5 {
-        let place = at.key("KHR_materials_ior");
-        report.unsupported(place, "the raster renderer assumes 1.5, the path tracer has this one");
-    }
-    for (name, there) in [
-        ("KHR_materials_specular", material.specular != Specular::default()),
-        ("KHR_materials_clearcoat", material.clearcoat.factor > 0.0),
-        ("KHR_materials_sheen", material.sheen.color != Vec3::ZERO),
-        ("KHR_materials_anisotropy", material.anisotropy.strength > 0.0),
-        ("KHR_materials_iridescence", material.iridescence.factor > 0.0),
-        ("KHR_materials_dispersion", material.dispersion > 0.0 && material.encloses_volume()),
-        ("KHR_materials_diffuse_transmission", material.diffuse_transmission.factor > 0.0),
-    ] {
-        if there && !material.unlit {
-            report.unsupported(at.key(name), "the raster renderer does not show it, only the path tracer does");
-        }
     }
 }

@@ -5,9 +5,6 @@ use glam::Vec3;
 use super::{Text, color, digits};
 use crate::scene::{Anisotropy, Material, Specular};
 
-/// How the raster renderer shows what it has no lobe for.
-const RASTER: &str = "(the raster renderer: not shown)";
-
 /// A line for each that says something; none for what is unlit.
 pub(super) fn lobes(material: &Material, text: &mut Text) {
     if material.unlit {
@@ -17,19 +14,19 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
     let Material { specular, clearcoat, sheen, iridescence, diffuse_transmission, .. } = material;
     if *specular != Specular::default() {
         let (factor, tint) = (number(specular.factor), color(specular.color));
-        text.line(2, format!("specular {factor}, colour along the normal times {tint} {RASTER}"));
+        text.line(2, format!("specular {factor}, colour along the normal times {tint}"));
     }
     if clearcoat.factor > 0.0 {
         let (factor, roughness) = (number(clearcoat.factor), number(clearcoat.roughness));
-        text.line(2, format!("clear coat {factor} of index 1.5, roughness {roughness} {RASTER}"));
+        text.line(2, format!("clear coat {factor} of index 1.5, roughness {roughness}"));
     }
     if sheen.color != Vec3::ZERO {
-        text.line(2, format!("sheen {}, roughness {} {RASTER}", color(sheen.color), number(sheen.roughness)));
+        text.line(2, format!("sheen {}, roughness {}", color(sheen.color), number(sheen.roughness)));
     }
     let Anisotropy { strength, rotation, .. } = material.anisotropy;
     if strength > 0.0 {
         let turned = digits(f64::from(rotation).to_degrees());
-        text.line(2, format!("anisotropy {}, turned by {turned} degrees {RASTER}", number(strength)));
+        text.line(2, format!("anisotropy {}, turned by {turned} degrees", number(strength)));
     }
     if iridescence.factor > 0.0 {
         let thickness = match iridescence.thickness_texture {
@@ -39,14 +36,14 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
             None => number(iridescence.thickness_maximum),
         };
         let (factor, ior) = (number(iridescence.factor), number(iridescence.ior));
-        text.line(2, format!("iridescence {factor}: a film of index {ior}, {thickness} nm thick {RASTER}"));
+        text.line(2, format!("iridescence {factor}: a film of index {ior}, {thickness} nm thick"));
     }
     if material.dispersion > 0.0 {
         let abbe = digits(20.0 / f64::from(material.dispersion));
-        text.line(2, format!("dispersion {}: Abbe number {abbe} {RASTER}", number(material.dispersion)));
+        text.line(2, format!("dispersion {}: Abbe number {abbe}", number(material.dispersion)));
     }
     if diffuse_transmission.factor > 0.0 {
         let (factor, tint) = (number(diffuse_transmission.factor), color(diffuse_transmission.color));
-        text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint} {RASTER}"));
+        text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint}"));
     }
 }
