@@ -200,7 +200,7 @@ fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
     let wants = |name: &str| args.is_empty() || args.iter().any(|arg| arg == name);
     let gpu = Gpu::open(&GpuOptions::default()).expect("a Vulkan device");
-    let renderer = Renderer::new(&gpu).expect("pipelines");
+    let mut renderer = Renderer::new(&gpu).expect("pipelines");
     let made = still_life().expect("the still life");
     let scene = renderer.upload(&made.scene).expect("upload");
     let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
