@@ -1,25 +1,35 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod anti_aliasing;
 pub mod incident;
+mod probes;
 
 use std::sync::Arc;
 
 use glam::{Mat3, Vec4};
+
+pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
+use self::anti_aliasing::{HistoryState, Sampling};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View, dynamic_buffer,
+        FrameData, GpuScene, Passes, View,
+        culling::{self, Culled, CullingSettings, FrameCulling},
+        dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::LightingInputs,
+        probes::probes_for,
         resolve::Channel,
+        scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
+        taa::Resolved,
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
     },
@@ -39,11 +49,13 @@ pub enum Aov {
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
+    /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
+    Velocity,
 }
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 13] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -56,6 +68,7 @@ impl Aov {
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
+        ("velocity", Self::Velocity),
     ];
 
     /// Its name.
@@ -133,12 +146,22 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What is not drawn, and how coarsely the rest.
+    pub culling: CullingSettings,
+    /// How edges are made smooth.
+    pub anti_aliasing: AntiAliasing,
+    /// This frame is one of those whose mean is the picture: where in its pixels it samples.
+    pub sample: Option<Sample>,
     /// What hides light from all around.
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
+    /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
+    pub capture: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -150,9 +173,10 @@ struct FrameImages {
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
     histogram: Option<BufferHandle>,
+    culled: Option<Culled>,
 }
 
-/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
 /// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
 /// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
@@ -160,14 +184,16 @@ fn frame<'a>(
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
-    view: &View,
+    (view, sampling, after): (&View, &Sampling, &'a FrameData),
     settings: &Settings,
-    kept_maps: Option<&MapPlan>,
+    (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
-    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
+    let vertices = passes.skin.declare(g, scene, moved);
+    let culled = passes.culling.declare(g, scene, data, vertices);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let inputs = LightingInputs { gbuffer, lists, atlas, open };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
@@ -175,14 +201,18 @@ fn frame<'a>(
     passes.background.declare(g, data, gbuffer, lit);
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
-    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
-    let light = match settings.accumulate {
-        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
-        None => lit.light,
-    };
+    let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
+    let Resolved { light, depth } =
+        passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
-    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
+    let light = camera.depth_of_field(g, after, depth, light, effects);
+    let seen = (scene, [data, after], &passes.skin);
+    let depths = [gbuffer.depth, depth];
+    let light = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, after, light, frames),
+        None => light,
+    };
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -190,9 +220,12 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs =
-        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
-    FrameImages { light, display, aovs, lists, histogram }
+    let aovs = settings
+        .aovs
+        .iter()
+        .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
+        .collect();
+    FrameImages { light, display, aovs, lists, histogram, culled }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
@@ -204,12 +237,15 @@ fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
-    data: &'a FrameData,
+    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &Sampling),
     (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
+        (Aov::Velocity, _) => {
+            passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
+        }
         (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
@@ -236,6 +272,19 @@ pub struct LightListReport {
     pub greatest_dropped: f32,
 }
 
+/// What a picture was drawn of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Draw calls.
+    pub draws: usize,
+    /// Meshes in their places that were drawn.
+    pub instances: usize,
+    /// Those that were not, being outside of the view.
+    pub outside: usize,
+    /// Those that were not, being behind others; which ones are known to be depends on the frames before.
+    pub hidden: usize,
+}
+
 /// A finished picture on the host.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -255,8 +304,8 @@ pub struct Picture {
     pub lists: LightListReport,
     /// Pixels by luminance, where the settings ask for them.
     pub histogram: Option<PixelCounts>,
-    /// Draw calls and instances that were drawn, and instances outside of the view.
-    pub drawn: (usize, usize, usize),
+    /// What was drawn and what was not.
+    pub drawn: Drawn,
     /// The exposure it was made with.
     pub exposure: Exposure,
 }
@@ -272,7 +321,9 @@ pub struct Pending {
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
     histogram: Option<BufferHandle>,
-    drawn: (usize, usize, usize),
+    drawn: Drawn,
+    culled: Option<BufferHandle>,
+    gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
 
@@ -296,15 +347,6 @@ const FRAMES_IN_FLIGHT: usize = 2;
 /// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
 const MAX_LIST_CAPACITY: u32 = 64 << 20;
 
-/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
-#[derive(Clone, Copy, Debug, Default)]
-struct HistoryState {
-    /// Frames that wrote them: which of a pair is written next.
-    number: u64,
-    /// The exposure of the last of those frames.
-    exposure: Option<Exposure>,
-}
-
 /// Renders pictures of scenes.
 pub struct Renderer {
     passes: Passes,
@@ -316,6 +358,8 @@ pub struct Renderer {
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
     kept_maps: Option<(u64, MapPlan)>,
+    /// The pose whose vertices the device has.
+    moved: Option<u64>,
     gpu: Gpu,
 }
 
@@ -334,6 +378,7 @@ impl Renderer {
             history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
+            moved: None,
             gpu: gpu.clone(),
         })
     }
@@ -348,17 +393,28 @@ impl Renderer {
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload(&self, scene: &Scene) -> GpuResult<GpuScene> {
+    pub fn upload(&mut self, scene: &Scene) -> GpuResult<GpuScene> {
         self.upload_for(scene, &ShadowSettings::default())
     }
 
-    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced.
+    /// Uploads a scene with what these shadows need: trees over its triangles, if they are traced; and captures its probes.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn upload_for(&self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        let passes = &self.passes;
-        GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &|| passes.layered.any_pipeline())
+    pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
+        self.upload_with(scene, shadows, LevelsFor::None)
+    }
+
+    /// Uploads a scene with what these shadows need and with coarser levels of detail, which `CullingSettings` chooses from.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_with(&mut self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
+        let (passes, wanted) = (&self.passes, (shadows.trees(), detail));
+        let layered = || passes.layered.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &layered)?;
+        self.capture_probes(scene, &mut on_device, shadows)?;
+        Ok(on_device)
     }
 
     /// Whether the device can make pictures of this size.
@@ -384,14 +440,14 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
-        let history = self.history;
+        let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // The lists found no room: what they take is known now. The frame is made again, not one more.
-        self.history = history;
+        self.history = history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
@@ -411,13 +467,22 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
+        let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps =
+            self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
+        let kept = (self.list_capacity, self.history.exposure, kept_maps.as_ref());
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
+        let after = picture_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
-        let [width, height] = data.shadows.plan.atlas;
-        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
-        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
+        // An atlas of another size is made anew.
+        let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
+        let moved = self.moved.take() == Some(scene.number);
+        let pictures = (view, &sampling, &after);
+        let kept = (kept_maps.as_ref(), moved);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -428,16 +493,24 @@ impl Renderer {
             .iter()
             .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
             .collect();
-        let report = read_report(&mut graph, images.lists);
+        let report = read_report(&mut graph, ("light list report", REPORT_WORDS), images.lists.report);
+        let culled = images
+            .culled
+            .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
-        if settings.accumulate.is_some() {
-            self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
-        }
-        let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
+        self.moved = Some(scene.number);
+        self.history.after(scene, view, settings);
+        let on_device = data.culling.as_ref().and(scene.device_placements.as_ref());
+        let drawn = Drawn {
+            draws: data.visible.draws.len() + on_device.map_or(0, |p| p.runs.len()),
+            instances: data.visible.instances.len(),
+            outside: data.visible.culled + on_device.map_or(0, |p| p.count as usize),
+            hidden: 0,
+        };
         Ok(Pending {
             ticket,
             executed,
@@ -449,6 +522,8 @@ impl Renderer {
             report,
             histogram: images.histogram,
             drawn,
+            culled,
+            gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
     }
@@ -475,7 +550,9 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let pixels: Vec<[f32; 4]> = if is_light {
+            let pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
+                half_pairs(bytes.mapped()).collect()
+            } else if is_light {
                 halves(bytes.mapped(), to_nits).collect()
             } else {
                 floats(bytes.mapped(), aov, &pending.view)
@@ -486,6 +563,18 @@ impl Renderer {
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
+        let mut drawn = pending.drawn;
+        if let Some(handle) = pending.culled {
+            let words: Vec<usize> =
+                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| word(bytes) as usize).collect();
+            let at = |index: usize| words.get(index).copied().unwrap_or(0);
+            drawn.instances += at(0);
+            drawn.hidden = at(1);
+            drawn.outside = drawn.outside.saturating_sub(at(0) + at(1));
+            if let Some(gain) = &pending.gain {
+                gain.found(at(1), at(0), pending.settings.culling.patience);
+            }
+        }
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
             let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
@@ -511,9 +600,26 @@ impl Renderer {
                 Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
                 None => None,
             },
-            drawn: pending.drawn,
+            drawn,
             exposure: pending.settings.exposure,
         })
+    }
+
+    /// Makes the pipelines of what these settings switch on.
+    fn prepare(&self, settings: &Settings) -> GpuResult<()> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        let method = settings.anti_aliasing;
+        self.passes.anti_aliasing.prepare(
+            &self.gpu,
+            method == AntiAliasing::Morphological,
+            matches!(method, AntiAliasing::Temporal(_)),
+            settings.aovs.contains(&Aov::Velocity),
+        )
+    }
+
+    /// Forgets the frames before: what is seen next has nothing to do with them.
+    pub fn cut(&mut self) {
+        self.history.cut();
     }
 
     /// The planned frame, for `graph`.
@@ -521,12 +627,17 @@ impl Renderer {
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
+        let kept = (self.list_capacity, self.history.exposure, None);
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
+        let after = picture_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
+        let pictures = (view, &sampling, &after);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -535,13 +646,14 @@ impl Renderer {
     }
 }
 
-fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
+/// Brings the words of a report to the host.
+fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: BufferHandle) -> BufferHandle {
     use crate::graph::Access;
-    let out = graph.readback("light list report on the host", REPORT_WORDS * 4);
-    graph.pass("read back light report").uses(lists.report, Access::CopyFrom).uses(out, Access::CopyTo).record(
+    let out = graph.readback(&format!("{name} on the host"), words * 4);
+    graph.pass(&format!("read back {name}")).uses(report, Access::CopyFrom).uses(out, Access::CopyTo).record(
         move |cx| {
-            let (from, to) = (cx.buffer(lists.report), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, REPORT_WORDS * 4);
+            let (from, to) = (cx.buffer(report), cx.buffer(out));
+            cx.rec.copy_buffer(&from, &to, 0, 0, words * 4);
             Ok(())
         },
     );
@@ -551,11 +663,17 @@ fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
 fn frame_data(
     gpu: &Gpu,
     scene: &GpuScene,
-    view: &View,
+    (whole, sampling): (&View, &Sampling),
     settings: &Settings,
-    (list_capacity, last_exposure): (u32, Option<Exposure>),
+    (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
 ) -> GpuResult<FrameData> {
-    let visible = scene.visible(view);
+    let view = &sampling.input;
+    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
+    let stands = settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
+    let culling =
+        if stands && !settings.capture { FrameCulling::new(gpu, scene, view, &settings.culling)? } else { None };
+    let detail = settings.culling.detail(view);
+    let visible = Arc::new(scene.visible(view, detail, (!settings.capture, culling.is_some())));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -564,7 +682,8 @@ fn frame_data(
         TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
-    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
+    // Of the view without its jitter: maps stay as they are while it stands still.
+    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, kept_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -598,12 +717,12 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
-        ambient: if settings.ao.enabled && scene.has_environment {
-            shared::AMBIENT_MEASURED | if settings.ao.many_bounces { shared::AMBIENT_MANY_BOUNCES } else { 0 }
-        } else {
-            0
-        },
+        texture_scale: sampling.texture_scale,
+        noise_shift: sampling.noise_shift,
+        multi_scatter: u32::from(scene.multiscatter),
         layered: u32::from(visible.draws.iter().any(layered::marked)),
+        ambient: ambient_bits(scene, settings),
+        probe_count: scene.probes.len() as u32,
         ..FrameConstants::default()
     };
     let traced = match settings.shadows.trees() {
@@ -614,6 +733,7 @@ fn frame_data(
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
+        sorted: dynamic_buffer(gpu, "sorted indices", &visible.sorted)?,
         lights: dynamic_buffer(gpu, "lights", &lights)?,
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
@@ -622,11 +742,41 @@ fn frame_data(
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),
+        probes: dynamic_buffer(gpu, "probes", &probes_for(scene, view.position))?,
         has_environment: scene.has_environment,
         has_background: scene.has_background,
+        culling,
         visible,
         values,
     })
+}
+
+/// The same for passes over the finished light: the picture's pixels, sampled at their centres.
+fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
+    let values = FrameConstants {
+        view_projection: view.view_projection,
+        inverse_projection: view.inverse,
+        size: [view.width, view.height],
+        ..data.values
+    };
+    let constants = if values == data.values {
+        Arc::clone(&data.constants)
+    } else {
+        dynamic_buffer(gpu, "picture constants", &[values])?
+    };
+    Ok(FrameData { constants, values, ..data.clone() })
+}
+
+fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, shared::AMBIENT_MEASURED),
+        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
+        (settings.capture, shared::AMBIENT_CAPTURE),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -645,6 +795,12 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         }
         out
     })
+}
+
+/// Pairs of half floats.
+fn half_pairs(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
+    let value = |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
+    bytes.chunks_exact(4).map(move |pixel| [value(&pixel[..2]), value(&pixel[2..]), 0.0, 1.0])
 }
 
 fn floats(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {

@@ -85,7 +85,10 @@ Layers fragment_layers(Surface s) {
     if ((m.textures >> 6u & 1u) != 0u && dot(in_tangent.xyz, in_tangent.xyz) > 0.0) {
         vec3 t, b;
         mesh_axes(n, t, b);
-        vec3 bump = sample_layer(coat_normal_texture, 6u).xyz * 2.0 - 1.0;
+        vec4 texel = sample_layer(coat_normal_texture, 6u);
+        vec3 bump = texel.xyz * 2.0 - 1.0;
+        float deviation = texel.a * m.coat_normal_scale;
+        y.coat_alpha = min(sqrt(y.coat_alpha * y.coat_alpha + deviation * deviation), 1.0);
         bump.xy *= m.coat_normal_scale;
         vec3 mapped = bump.x * t + bump.y * b + bump.z * n;
         float k = dot(mapped, mapped);
@@ -93,7 +96,7 @@ Layers fragment_layers(Surface s) {
     }
     y.coat_normal *= side;
     y.sheen_color = clamp(m.sheen_color * sample_layer(sheen_color_texture, 7u).rgb, 0.0, 1.0);
-    y.sheen_roughness = clamp(m.sheen_roughness * sample_layer(sheen_roughness_texture, 8u).a, 0.0, 1.0);
+    y.sheen_roughness = clamp(m.sheen_roughness * sample_layer(sheen_roughness_texture, 8u).a, MIN_SHEEN_ROUGHNESS, 1.0);
     y.iridescence = clamp(m.iridescence * sample_layer(iridescence_texture, 10u).r, 0.0, 1.0);
     y.film_ior = m.film_ior;
     y.film_thickness = mix(m.film_minimum, m.film_maximum, sample_layer(film_thickness_texture, 11u).g);
@@ -101,7 +104,8 @@ Layers fragment_layers(Surface s) {
     y.through_color = clamp(m.through_color * sample_layer(through_color_texture, 13u).rgb, 0.0, 1.0);
     y.transmission = clamp(m.transmission * sample_layer(transmission_texture, 0u).r, 0.0, 1.0);
     y.thin = (m.flags & LAYERS_VOLUME) == 0u;
-    y.ior = m.ior;
+    // As the path tracer has it, 0 stands for an index at which all is reflected.
+    y.ior = m.ior > 0.0 ? max(m.ior, 1.0) : 1e6;
     return y;
 }
 

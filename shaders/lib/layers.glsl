@@ -8,8 +8,9 @@ layout(set = 0, binding = 21, scalar) readonly buffer layer_table_block { vec3 l
 
 const uint LAYER_TABLE_SIZE = 32u;
 const float COAT_F0 = 0.04;
-// As src/passes/layer_tables.rs.
-const float MIN_SHEEN_ALPHA = 1e-3;
+// As src/passes/layer_tables.rs: no sheen is narrower, since a smaller roughness shines at grazing angles that hardly any ray
+// meets.
+const float MIN_SHEEN_ROUGHNESS = 0.07;
 
 // What a pixel's surface has beyond Surface. Normals are on the viewer's side.
 struct Layers {
@@ -22,7 +23,7 @@ struct Layers {
     float coat_alpha;
     vec3 coat_normal;
     vec3 sheen_color;
-    float sheen_roughness;     // perceptual
+    float sheen_roughness;     // perceptual, at least MIN_SHEEN_ROUGHNESS
     float iridescence;
     float ior;
     float film_ior;
@@ -80,7 +81,7 @@ float charlie_lambda(float cosine, float alpha) {
                             : 2.0 * charlie_curve(0.5, alpha) - charlie_curve(1.0 - cosine, alpha));
 }
 
-float sheen_alpha(Layers y) { return max(y.sheen_roughness * y.sheen_roughness, MIN_SHEEN_ALPHA); }
+float sheen_alpha(Layers y) { return y.sheen_roughness * y.sheen_roughness; }
 
 // White sheen's BRDF times n.l.
 float sheen_lobe(Layers y, float nl, float nv, float nh) {
@@ -120,7 +121,8 @@ vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
     float r12 = first * first + (1.0 - first * first) * schlick_weight(cosine);
     float t121 = 1.0 - r12;
     float phase12 = ior < 1.0 ? PI : 0.0;
-    vec3 root = sqrt(clamp(base_f0, 0.0, 0.9999));
+    // Guarded against an index of 1, as the extension has it.
+    vec3 root = sqrt(min(clamp(base_f0, 0.0, 1.0) + 1e-4, 0.9999));
     vec3 base_ior = (1.0 + root) / (1.0 - root);
     vec3 second = (base_ior - ior) / (base_ior + ior);
     vec3 r23 = schlick(second * second, inside);
@@ -135,7 +137,8 @@ vec3 film_fresnel(vec3 base_f0, float film_ior, float thickness, float cosine) {
         term *= amplitude;
         sum += term * 2.0 * film_sensitivity(float(m) * path, float(m) * shift);
     }
-    return max(sum, vec3(0.0));
+    // Colours beyond what the primaries can show; above 1 energy would be made.
+    return clamp(sum, 0.0, 1.0);
 }
 
 // Reflectance between dielectrics of relative index `eta`, unpolarised: Fresnel's equations.
@@ -150,19 +153,53 @@ float fresnel_exact(float cosine, float eta) {
     return 0.5 * (s * s + p * p);
 }
 
-// Reflectances of dielectric and metal at a cosine between view and half vector, whose Schlick weight is w.
-void layer_fresnel(Surface s, Layers y, float cosine, float w, out vec3 dielectric, out vec3 metal) {
-    dielectric = y.specular * mix(y.f0, vec3(1.0), w);
-    metal = mix(s.base_color, vec3(1.0), w);
+// Reflectances at a cosine between view and half vector, whose Schlick weight is w.
+struct Reflectances {
+    vec3 opaque;               // of the opaque dielectric
+    vec3 glass;
+    vec3 metal;
+};
+
+Reflectances layer_fresnel(Surface s, Layers y, float cosine, float w) {
+    Reflectances f;
+    vec3 f0 = y.specular * y.f0;
+    f.opaque = y.specular * mix(y.f0, vec3(1.0), w);
+    f.metal = mix(s.base_color, vec3(1.0), w);
+    f.glass = vec3(0.0);
     if (y.transmission > 0.0) {
-        // What refracts by Snell's law reflects by Fresnel's.
-        dielectric = mix(dielectric, vec3(y.specular * fresnel_exact(cosine, max(y.ior, 1.0))), y.transmission);
+        // What refracts by Snell's law reflects by Fresnel's: its rise takes the place of Schlick's.
+        float r0 = (y.ior - 1.0) / (y.ior + 1.0);
+        r0 *= r0;
+        float rise = clamp((fresnel_exact(cosine, y.ior) - r0) / max(1.0 - r0, 1e-6), 0.0, 1.0);
+        f.glass = y.specular * mix(y.f0, vec3(1.0), rise);
     }
     if (y.iridescence > 0.0) {
-        vec3 film = film_fresnel(y.specular * y.f0, y.film_ior, y.film_thickness, cosine);
-        dielectric = mix(dielectric, film, y.iridescence);
-        metal = mix(metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine), y.iridescence);
+        vec3 film = film_fresnel(f0, y.film_ior, y.film_thickness, cosine);
+        f.opaque = mix(f.opaque, film, y.iridescence);
+        f.glass = mix(f.glass, film, y.iridescence);
+        f.metal = mix(f.metal, film_fresnel(s.base_color, y.film_ior, y.film_thickness, cosine), y.iridescence);
     }
+    return f;
+}
+
+// What of a specular lobe of reflectance 1 is reflected, by metal, glass and opaque dielectric as they are mixed; with
+// `multi_scatter` what facets pass on to each other too, by Turquin 2019, "Practical multiple scattering compensation for
+// microfacet models", equation 16. `all`: the lobe's directional albedo.
+vec3 mixed_reflectance(Surface s, Layers y, Reflectances f, float all) {
+    vec3 opaque = f.opaque;
+    vec3 metal = f.metal;
+    if (frame.multi_scatter != 0u) {
+        float lost = (1.0 - max(all, 0.1)) / max(all, 0.1);
+        opaque *= 1.0 + y.specular * y.f0 * lost;
+        metal *= 1.0 + s.base_color * lost;
+    }
+    return mix(mix(opaque, f.glass, y.transmission), metal, s.metallic);
+}
+
+// The directional albedo of the base's lobe; two alphas count as their geometric mean.
+float base_albedo(Layers y, float nv) {
+    vec2 scale_bias = layer_albedo(nv, sqrt(sqrt(y.alphas.x * y.alphas.y))).xy;
+    return scale_bias.x + scale_bias.y;
 }
 
 // What the sheen leaves of what lies below it, seen from v and lit from l.
@@ -201,32 +238,36 @@ void evaluate_layers(Surface s, Layers y, vec3 l, out vec3 diffuse, out vec3 spe
     if (nl > 0.0 && length2 >= 1e-12) {
         h *= inversesqrt(length2);
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
-        vec3 dielectric, metal;
-        layer_fresnel(s, y, vh, schlick_weight(vh), dielectric, metal);
+        Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
+        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         float under = below * below_sheen(y, nl, nv);
         float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(dielectric)) / PI * nl * s.base_color;
-        specular = under * base_lobe(s, y, l, h, nl, nv) * mix(dielectric, metal, s.metallic);
+        diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl * s.base_color;
+        specular = under * base_lobe(s, y, l, h, nl, nv) * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
             specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0));
         }
-    } else if (nl < 0.0 && y.diffuse_transmission > 0.0) {
-        // The light mirrored to the viewer's side has the half vector.
+        float coat_nl = dot(y.coat_normal, l);
+        if (y.coat > 0.0 && coat_nl > 0.0) {
+            float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
+            specular += coat * coat_nl
+                * d_ggx(y.coat_normal, h, clamp(dot(y.coat_normal, h), 0.0, 1.0), y.coat_alpha)
+                * v_smith(coat_nl, coat_nv, y.coat_alpha);
+        }
+    } else if (nl < 0.0) {
+        // Light from behind, mirrored to the viewer's side, has the half vector.
         vec3 mirrored = l - 2.0 * nl * s.normal;
-        vec3 hm = normalize(mirrored + s.view);
+        vec3 hm = mirrored + s.view;
+        hm *= inversesqrt(max(dot(hm, hm), 1e-12));
         float vh = clamp(dot(s.view, hm), 0.0, 1.0);
-        vec3 dielectric, metal;
-        layer_fresnel(s, y, vh, schlick_weight(vh), dielectric, metal);
-        float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-        diffuse = below * below_sheen(y, -nl, nv) * opaque * y.diffuse_transmission * (1.0 - max3(dielectric)) / PI * -nl
+        Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
+        float under = below * below_sheen(y, -nl, nv) * (1.0 - s.metallic);
+        diffuse = under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * -nl
             * y.through_color;
-    }
-    float coat_nl = dot(y.coat_normal, l);
-    if (y.coat > 0.0 && coat_nl > 0.0 && length2 >= 1e-12) {
-        vec3 hc = normalize(l + s.view);
-        float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
-        specular += coat * coat_nl * d_ggx(y.coat_normal, hc, clamp(dot(y.coat_normal, hc), 0.0, 1.0), y.coat_alpha)
-            * v_smith(coat_nl, coat_nv, y.coat_alpha);
+        // Rough panes spread what comes through as they spread the reflection.
+        if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
+            specular = under * y.transmission * (1.0 - max3(f.glass)) * base_lobe(s, y, mirrored, hm, -nl, nv) * s.base_color;
+        }
     }
 }
 

@@ -67,21 +67,20 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
         vec3 middle = transpose(area.frame_of) * area.towards;
         vec3 h = normalize(middle + of.view + 1e-6 * of.normal);
         float vh = clamp(dot(of.view, h), 0.0, 1.0);
-        vec3 dielectric, metal;
-        layer_fresnel(s, y, vh, area.weight, dielectric, metal);
+        Reflectances f = layer_fresnel(s, y, vh, area.weight);
         float nl = max(area.towards.z, 1e-3);
         float under = below * below_sheen(y, nl, nv);
-        vec3 matte = under * opaque * (1.0 - max3(dielectric)) / PI * area.irradiance * vec3(1.0);
+        vec3 matte = under * opaque * (1.0 - max3(f.opaque)) / PI * area.irradiance * vec3(1.0);
         if (lobe == 2) {
             diffuse += matte * y.diffuse_transmission * y.through_color;
             continue;
         }
         front = true;
         diffuse += matte * (1.0 - y.diffuse_transmission) * s.base_color;
-        vec3 shine_d, shine_m;
         float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
-        layer_fresnel(s, y, vh, w, shine_d, shine_m);
-        specular += under * area.shine.x * mix(shine_d, shine_m, s.metallic);
+        f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
+        float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
+        specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
             specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0)) / nl * area.irradiance;
         }
@@ -107,10 +106,10 @@ vec3 environment_stretched(Surface s, Layers y) {
         vec3 l = reflect(-s.view, h);
         // Normals are seen in proportion to their cosine, over that to the surface.
         float weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3) * step(0.0, dot(s.normal, l));
-        sum += weight * environment_blurred(l, roughness);
+        sum += weight * luminance_around(s.position, l, roughness);
         weights += weight;
     }
-    return weights > 0.0 ? sum / weights : environment_blurred(reflect(-s.view, s.normal), roughness);
+    return weights > 0.0 ? sum / weights : luminance_around(s.position, reflect(-s.view, s.normal), roughness);
 }
 
 // The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
@@ -124,38 +123,37 @@ vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
 void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    if (environment.enabled == 0u) {
+    if (!has_surroundings()) {
         return;
     }
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
     vec3 albedo = layer_albedo(nv, roughness);
-    vec3 irradiance = environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(v.bent_normal));
+    vec3 irradiance = irradiance_around(s.position, v.bent_normal);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
     // The table's third column is 1 less the mean reflectance of F0 = 0.04: it gives the mean of Schlick's weight.
     float matte = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, 0.0)).z;
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
-    vec3 dielectric, metal;
-    layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean, dielectric, metal);
+    Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    float lambert = under * opaque * (1.0 - max3(dielectric)) / PI;
-    vec3 reflectance = lambert * PI * (1.0 - y.diffuse_transmission) * s.base_color;
-    vec3 open = (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
-    diffuse = reflectance / PI * irradiance * open;
+    float lambert = under * opaque * (1.0 - max3(f.opaque));
+    vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
+    vec3 visible =
+        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+    diffuse = reflectance / PI * irradiance * visible;
     if (y.diffuse_transmission > 0.0) {
-        vec3 behind =
-            environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(-s.normal));
-        diffuse += v.ambient * lambert * y.diffuse_transmission * y.through_color * behind;
+        vec3 behind = irradiance_around(s.position, -s.normal);
+        diffuse += lambert * v.ambient * y.diffuse_transmission * y.through_color / PI * behind;
     }
     float all = albedo.x + albedo.y;
     float w = all > 0.0 ? albedo.y / all : 0.0;
-    layer_fresnel(s, y, nv, w, dielectric, metal);
-    vec3 middle = lobe_middle(s.normal, s.view, s.alpha);
-    vec3 seen = y.alphas.x == y.alphas.y ? environment_blurred(middle, roughness) : environment_stretched(s, y);
-    seen *= specular_visibility(s, v, middle);
-    specular = under * all * mix(dielectric, metal, s.metallic) * seen;
+    f = layer_fresnel(s, y, nv, w);
+    vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
+    vec3 seen = y.alphas.x == y.alphas.y ? luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
+    seen *= specular_visibility(s, v, towards);
+    specular = under * all * mixed_reflectance(s, y, f, all) * seen;
     specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
@@ -164,7 +162,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
         over.normal = y.coat_normal;
         over.alpha = y.coat_alpha;
         vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
-        specular += coat * (reflects.x + reflects.y) * environment_blurred(shine, sqrt(y.coat_alpha))
+        specular += coat * (reflects.x + reflects.y) * luminance_around(s.position, shine, sqrt(y.coat_alpha))
             * specular_visibility(over, v, shine);
     }
 }

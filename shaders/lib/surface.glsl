@@ -23,8 +23,12 @@ layout(location = 4) in vec4 in_color;
 
 #ifndef PLAIN
 // How the coordinates change to the next pixel; a global, so that it is taken before anything is discarded.
-vec4 uv_dx = dFdx(in_uv);
-vec4 uv_dy = dFdy(in_uv);
+// Passes whose pixels several frames share say by TEXTURE_SCALE how much finer than a pixel their samples lie.
+#ifndef TEXTURE_SCALE
+#define TEXTURE_SCALE 1.0
+#endif
+vec4 uv_dx = dFdx(in_uv) * TEXTURE_SCALE;
+vec4 uv_dy = dFdy(in_uv) * TEXTURE_SCALE;
 
 // A texture by its coordinate set and transform. The derivatives are those of the interpolated coordinates, carried
 // through the transform: implicit ones would be of what helper invocations read from the material buffer, where
@@ -50,11 +54,22 @@ vec4 fragment_base_color() {
     return color;
 }
 
+// Perceptual roughness of a surface whose normals vary within the pixel: what src/passes/mips.rs (`variance`, with the papers)
+// keeps in the alpha of a normal map is added to the square of the distribution's alpha, which is roughness^4.
+float widened_roughness(float roughness, float variance) {
+    float square = roughness * roughness;
+    return sqrt(sqrt(min(square * square + variance, 1.0)));
+}
+
 // Metallic in x, roughness in y.
 vec2 fragment_metallic_roughness() {
     vec2 factors = vec2(materials[material_index].metallic, materials[material_index].roughness);
 #ifndef PLAIN
     factors *= sample_slot(metallic_roughness_texture, 1).bg;
+    if ((materials[material_index].flags & MATERIAL_NORMAL_MAP) != 0u) {
+        float deviation = sample_slot(normal_texture, 2).a * materials[material_index].normal_scale;
+        factors.y = widened_roughness(factors.y, deviation * deviation);
+    }
 #endif
     return factors;
 }

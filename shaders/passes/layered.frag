@@ -12,14 +12,15 @@
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 #ifndef OVER
 layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };
 layout(set = 0, binding = 7, scalar) readonly buffer cluster_block { uvec2 clusters[]; };
 layout(set = 0, binding = 8, scalar) readonly buffer entry_block { uint entries[]; };
+#extension GL_EXT_samplerless_texture_functions : require
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 #endif
 
@@ -114,12 +115,11 @@ void main() {
         }
     } while (next < count);
 #endif
-#ifdef OVER
     AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
-#else
-    AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
-        ? measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion())
-        : unmeasured_visibility(s, fragment_occlusion());
+#ifndef OVER
+    if ((frame.ambient & AMBIENT_MEASURED) != 0u) {
+        visible = measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion());
+    }
 #endif
     environment_layers(s, y, visible, d, r);
     diffuse += d;

@@ -5,9 +5,9 @@ use std::{path::PathBuf, time::Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{CliError, DeviceArgs, bench_bvh, bench_path, open};
+use super::{CliError, DeviceArgs, bench_bvh, bench_instances, bench_path, open};
 use crate::{
-    frame::{Renderer, Wanted},
+    frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
     output,
 };
@@ -21,12 +21,16 @@ pub enum What {
     Path,
     /// Trees for rays, over generated shapes: building, memory, quality, rays.
     Bvh,
+    /// Very many instances of a small mesh, over generated fields: what finding and drawing them costs.
+    Instances,
 }
 
 const NUMBERS: &str = "\
 What the numbers mean (all times by the host's clock unless a pass is named):
   --what raster
     median, p95 ms    of the frames measured; passes by the device's clock where it has one
+    poses             where things are at the frame's time and when its shutter opens and closes, and what the device is
+                      told of it; with --time, and for petals; one step is a 60th of a second
     two in flight     mean time a frame when the next is begun before one is done, as in a window
   --what path, a row for 1, 2, 4 ... threads and for all
     samples a second  whole paths with light sampling and all their bounces, on the scene given
@@ -40,7 +44,11 @@ What the numbers mean (all times by the host's clock unless a pass is named):
     refit             boxes and triangles anew in the same trees, as for moved vertices
     SAH cost          box and triangle tests that a ray through the whole box can expect; less is better
     device, host MiB  trees and triangles of the device; what the host has besides
-    rays              as above, on all threads, on the host's trees and below that on the device's";
+    rays              as above, on all threads, on the host's trees and below that on the device's
+  --what instances, over a field of stones and one of houses that hide each other
+    geometry          the passes that find and draw what is seen, by the device's clock
+    host              from the call until the device has its commands; frame: until it is done
+    ratio             all instances to those that pixels see, drawn as one mesh";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -62,21 +70,24 @@ pub struct BenchArgs {
     pub triangles: Vec<u32>,
     /// Frames that are measured, after five that are not (raster).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    frames: u32,
+    pub frames: u32,
+    /// Instances of a field (instances).
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub instances: u32,
     /// Write the figures to a file too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
-    device: DeviceArgs,
+    pub device: DeviceArgs,
 }
 
-struct Series {
-    name: String,
-    ms: Vec<f64>,
+pub struct Series {
+    pub name: String,
+    pub ms: Vec<f64>,
 }
 
 impl Series {
-    fn at(&self, fraction: f64) -> f64 {
+    pub fn at(&self, fraction: f64) -> f64 {
         let mut sorted = self.ms.clone();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().saturating_sub(1);
@@ -103,10 +114,10 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let mut report = Map::new();
     if wants(What::Raster) || wants(What::Path) {
         let start = Instant::now();
-        let opened = open::open(&args.scene)?;
+        let mut opened = open::open(&args.scene)?;
         let import_ms = since(start);
         if wants(What::Raster)
-            && let Value::Object(raster) = raster(args, &opened, import_ms)?
+            && let Value::Object(raster) = raster(args, &mut opened, import_ms)?
         {
             report = raster;
         }
@@ -117,6 +128,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     if wants(What::Bvh) {
         report.insert("bvh".into(), bench_bvh::run(args)?);
     }
+    if wants(What::Instances) {
+        report.insert("instances".into(), bench_instances::run(args)?);
+    }
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report).map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
@@ -124,24 +138,38 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Value, CliError> {
+fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();
-    let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let mut scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let upload_ms = since(start);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
-    let settings = opened.picture_settings(&exposed, vec![])?;
+    let mut settings = opened.picture_settings(&exposed, vec![])?;
+    let mut motion = Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
+    // The view stands still, but what moves is the dearer case.
+    if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
+        temporal.still = false;
+    }
 
     let nothing = Wanted { display: false, nits: false };
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
     for number in 0..WARM_UP + args.frames {
+        if let Some(time) = opened.animated.as_ref().map(|animated| animated.time) {
+            let start = Instant::now();
+            opened.go_to(&args.scene, time + 1.0 / 60.0)?;
+            scene.follow(&gpu, &opened.scene)?;
+            opened.set_in_motion(&mut settings, &scene);
+            if number >= WARM_UP {
+                motion.ms.push(since(start));
+            }
+        }
         let start = Instant::now();
         let pending = renderer.submit(&scene, &view, &settings, nothing)?;
         let picture = renderer.collect(pending)?;
@@ -176,7 +204,7 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
     let info = gpu.info();
     println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
     println!("{:>10} {:>10}", "median ms", "p95 ms");
-    for series in std::iter::once(&frame).chain(&passes) {
+    for series in [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes) {
         println!("{:>10.3} {:>10.3}  {}", series.at(0.5), series.at(0.95), series.name);
     }
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
@@ -194,7 +222,7 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
             "triangles": opened.scene.shown_triangles(), "lamps": lists.lamps,
-            "frame": describe(&frame), "frame_in_flight_mean_ms": in_flight_ms,
+            "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
             "memory_bytes": {"used": used, "reserved": reserved},

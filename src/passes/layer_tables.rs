@@ -23,8 +23,8 @@ pub fn table() -> &'static [Vec3] {
     })
 }
 
-/// The least alpha of sheen: KHR_materials_sheen leaves its limit open, and below it the lobe is a hair at the horizon.
-pub const MIN_SHEEN_ALPHA: f64 = 1e-3;
+/// As `MIN_SHEEN_ROUGHNESS` in `shaders/lib/layers.glsl`.
+const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
 /// Distribution of the fibres' normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
 /// equation 2.
@@ -49,7 +49,7 @@ fn lambda(cosine: f64, alpha: f64) -> f64 {
 #[must_use]
 pub fn sheen_albedo(nv: f64, roughness: f64, n: u32) -> f64 {
     let nv = nv.max(1e-3);
-    let alpha = (roughness * roughness).max(MIN_SHEEN_ALPHA);
+    let alpha = roughness.max(MIN_SHEEN_ROUGHNESS).powi(2);
     let view = [(1.0 - nv * nv).max(0.0).sqrt(), nv];
     let masked = lambda(nv, alpha);
     let mut sum = 0.0;

@@ -73,7 +73,7 @@ impl LayeredPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular);
         }
-        for image in [atlas, open].into_iter().flatten() {
+        for image in atlas.into_iter().chain(open) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         pass.record(move |cx| {

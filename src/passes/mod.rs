@@ -1,12 +1,16 @@
 //! The passes: one file each, its shader of the same name in `shaders/passes/`.
 
 pub mod accumulate;
+pub mod alpha_coverage;
+pub mod anti_aliasing;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
+pub mod culling;
+pub mod culling_shared;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
@@ -15,19 +19,25 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod morphological;
 pub mod motion_blur;
+pub mod probes;
 pub mod profiles;
 pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod skin;
+pub mod skin_shared;
+pub mod taa;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -43,6 +53,7 @@ pub use scene_data::GpuScene;
 pub use view::View;
 
 /// The buffers that every pass of a frame reads: host memory, new for each frame.
+#[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
@@ -58,6 +69,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// `Probe`s.
+    pub probes: Arc<Buffer>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -68,8 +81,12 @@ pub struct FrameData {
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
-    /// What is seen.
-    pub visible: scene_data::Visible,
+    /// Indices of blended triangles from back to front.
+    pub sorted: Arc<Buffer>,
+    /// What the device culls by; none where the host does.
+    pub culling: Option<culling::FrameCulling>,
+    /// What is seen; where the device culls, only of what is drawn back to front.
+    pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
 }
@@ -89,6 +106,7 @@ impl FrameData {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
+            ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
             ("shadow_atlas", Bind::Sampled(atlas)),
         ];
@@ -111,6 +129,10 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// What is drawn.
+    pub culling: culling::CullingPass,
+    /// Moves vertices.
+    pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -133,6 +155,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Smooth edges.
+    pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -168,6 +192,8 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            culling: culling::CullingPass::new(gpu)?,
+            skin: skin::SkinPass::default(),
             gbuffer,
             blend,
             layered: layered::LayeredPass::new(gpu),
@@ -178,6 +204,7 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,

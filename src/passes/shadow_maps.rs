@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Graph, ImageHandle},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Cascades of a sun.
@@ -28,7 +28,7 @@ pub const CASCADES: usize = 4;
 const SPLIT_BLEND: f64 = 0.85;
 
 /// Texels at a map's border that lookups near the edge of what it covers may touch.
-const BORDER: f64 = 4.0;
+const BORDER: f64 = 3.0;
 
 /// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
 const WIDEST_SPOT: f64 = 1.15;
@@ -82,6 +82,15 @@ pub struct MapPlan {
     pub first_of_light: Vec<Option<u32>>,
     /// Width and height of the atlas (texels); at least 1 each.
     pub atlas: [u32; 2],
+}
+
+impl MapPlan {
+    /// The maps that the atlas does not hold yet, where it holds those of another plan.
+    fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
+        let held =
+            |map: usize| kept.is_some_and(|kept| kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map));
+        (0..self.maps.len()).filter(|&map| !held(map)).collect()
+    }
 }
 
 /// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the camera, as long as the
@@ -372,9 +381,8 @@ impl ShadowMapsPass {
                 attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
-                // a caster's own slope has no bound, and lets light through walls that it passes by.
-                depth_bias: Some((-4.0, 0.0)),
+                // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
+                depth_bias: Some((-4.0, -3.2)),
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
@@ -386,13 +394,14 @@ impl ShadowMapsPass {
     }
 
     /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
-    /// there are no maps.
+    /// there are no maps. `moved` are the scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
         kept: Option<&MapPlan>,
+        moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
         let shadows = &data.shadows;
         if shadows.plan.maps.is_empty() {
@@ -400,13 +409,14 @@ impl ShadowMapsPass {
         }
         let [width, height] = shadows.plan.atlas;
         let atlas = g.kept(ATLAS, width, height, DEPTH);
-        let drawn: Vec<usize> = (0..shadows.plan.maps.len())
-            .filter(|&map| kept.is_none_or(|kept| kept.maps.get(map) != shadows.plan.maps.get(map)))
-            .collect();
+        let drawn = shadows.plan.to_draw(kept);
         if drawn.is_empty() {
             return Some(atlas);
         }
-        let pass = g.pass("shadow maps");
+        let mut pass = g.pass("shadow maps");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
         let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
         pass.record(move |cx| {
@@ -452,7 +462,8 @@ impl ShadowMapsPass {
 }
 
 impl FrameShadows {
-    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read.
+    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read. What throws shadows is
+    /// only looked at where the atlas, which has the maps `kept`, lacks one.
     ///
     /// # Errors
     /// Out of memory.
@@ -462,6 +473,7 @@ impl FrameShadows {
         view: &View,
         settings: Option<MapSettings>,
         lights: &mut [shared::Light],
+        kept: Option<&MapPlan>,
     ) -> GpuResult<Self> {
         let plan = settings.map_or_else(MapPlan::default, |settings| {
             plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
@@ -469,7 +481,8 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters = if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) };
+        let casters =
+            Arc::new(if plan.to_draw(kept).is_empty() { Casters::default() } else { scene.casters(view.position) });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
@@ -481,11 +494,12 @@ impl FrameShadows {
 }
 
 /// The buffers of a frame's shadow maps.
+#[derive(Clone)]
 pub struct FrameShadows {
     /// Which maps there are.
     pub plan: MapPlan,
     /// What throws shadows.
-    pub casters: Casters,
+    pub casters: Arc<Casters>,
     /// Instances of all that throws shadows.
     pub instances: Arc<Buffer>,
     /// `ShadowMap`s.

@@ -1,12 +1,16 @@
 //! The scene model and the import of files: the only room that reads untrusted bytes.
+pub mod animation;
 pub mod build;
+pub mod defaults;
 pub mod emissive;
 pub mod environment;
 pub mod gltf;
 pub mod inspect;
 pub mod look;
 pub mod model;
+pub mod probe;
 pub mod procedural;
 pub mod write_glb;
 
 pub use model::*;
+pub use probe::Probe;

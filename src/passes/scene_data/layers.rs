@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use glam::{Vec3, Vec4};
 
 use super::{
-    super::{layer_tables, refraction::BACKS, shared},
-    materials::{sampler_info, texture_image},
+    super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
+    materials::{picture_image, sampler_info},
 };
 use crate::{
     gpu::{
@@ -28,15 +28,17 @@ pub struct Layers {
     pub numbers: Vec<Option<u32>>,
 }
 
-/// Whether the G-buffer does not hold all lobes of a material.
+/// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
+/// each other is the layered pass's too.
 #[must_use]
-pub fn has_lobes(material: &scene::Material) -> bool {
+pub fn has_lobes(material: &scene::Material, multiscatter: bool) -> bool {
     // What a texture or a factor of zero takes away costs no pass.
     let dielectric = material.metallic < 1.0 || material.metallic_roughness_texture.is_some();
     let index = material.ior.to_bits() != 1.5f32.to_bits();
     let own_reflection = index || material.specular != scene::Specular::default();
     !material.unlit
-        && (material.clearcoat.factor > 0.0
+        && (multiscatter
+            || material.clearcoat.factor > 0.0
             || material.sheen.color != Vec3::ZERO
             || material.anisotropy.strength > 0.0
             || material.iridescence.factor > 0.0
@@ -88,10 +90,12 @@ const SLOT_NAMES: [&str; 14] = [
 
 /// Slots that hold colours.
 const COLORS: [usize; 3] = [3, 7, 13];
+/// The slot of normals.
+const COAT_NORMALS: usize = 6;
 
 /// What tells the layered pass's pixels in the G-buffer (`LAYER_MARK` in `shaders/shared/frame.glsl`): 1 for others.
-pub(super) fn layer_mark(material: &scene::Material) -> f32 {
-    if !has_lobes(material) {
+pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 {
+    if !has_lobes(material, multiscatter) {
         return 1.0;
     }
     let known = |factor: f32, texture: Option<TextureRef>| if texture.is_some() { 0.0 } else { factor };
@@ -159,8 +163,9 @@ pub(super) fn upload_layers(
     let mut numbers = Vec::with_capacity(materials.len());
     let mut packed: Vec<shared::LayeredMaterial> = Vec::new();
     for (index, material) in materials.iter().enumerate() {
-        numbers.push(has_lobes(material).then_some(packed.len() as u32));
-        if has_lobes(material) {
+        let lobes = has_lobes(material, scene.multiscatter);
+        numbers.push(lobes.then_some(packed.len() as u32));
+        if lobes {
             packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false)));
         }
     }
@@ -182,9 +187,9 @@ pub(super) fn upload_layers(
         wrap_u: vk::SamplerAddressMode::REPEAT,
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
-    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
-    for material in materials.iter().filter(|material| has_lobes(material)) {
+    for material in materials.iter().filter(|material| has_lobes(material, scene.multiscatter)) {
         let mut list = Vec::new();
         for (slot, reference) in slots(material).into_iter().enumerate() {
             let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
@@ -193,13 +198,16 @@ pub(super) fn upload_layers(
                 list.push((Arc::clone(white), plain));
                 continue;
             };
-            let srgb = COLORS.contains(&slot);
-            let on_device = match uploaded.get(&(texture.image, srgb)) {
+            let meaning = match slot {
+                slot if COLORS.contains(&slot) => Meaning::Color,
+                COAT_NORMALS => Meaning::Normals,
+                _ => Meaning::Data,
+            };
+            let on_device = match uploaded.get(&(texture.image, meaning)) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made =
-                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
-                    uploaded.insert((texture.image, srgb), Arc::clone(&made));
+                    let made = picture_image(gpu, uploader, image, meaning, None)?;
+                    uploaded.insert((texture.image, meaning), Arc::clone(&made));
                     made
                 }
             };
@@ -234,4 +242,41 @@ pub(super) fn no_backs(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Imag
 /// Whether a layered surface goes over the lit picture instead of into the G-buffer.
 pub(super) fn goes_over(material: &scene::Material) -> bool {
     material.alpha == AlphaMode::Blend || refracts(material)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Clearcoat, Sheen, Specular, build::dielectric};
+
+    #[test]
+    fn only_what_the_gbuffer_does_not_hold_takes_the_second_path() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert!(!has_lobes(&plain, false) && has_lobes(&plain, true));
+        assert!(!has_lobes(&scene::Material { unlit: true, ior: 1.8, ..plain.clone() }, true));
+        for material in [
+            scene::Material { ior: 1.4, ..plain.clone() },
+            scene::Material { specular: Specular { factor: 0.5, ..Specular::default() }, ..plain.clone() },
+            scene::Material { clearcoat: Clearcoat { factor: 0.5, ..Clearcoat::default() }, ..plain.clone() },
+            scene::Material { transmission: 0.5, ..plain.clone() },
+        ] {
+            assert!(has_lobes(&material, false), "{material:?}");
+        }
+        // Of a metal the index says nothing.
+        assert!(!has_lobes(&scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain }, false));
+    }
+
+    #[test]
+    fn marks_hold_the_least_roughness() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert_eq!(layer_mark(&plain, false), 1.0);
+        for roughness in [0.0, 0.1, 0.5, 1.0f32] {
+            let coat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
+            let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
+            let mark = layer_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
+            let read = half::f16::from_f32(mark).to_f32().fract();
+            assert!(mark >= shared::LAYER_MARK && mark < shared::LAYER_MARK + 1.0, "{mark}");
+            assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");
+        }
+    }
 }

@@ -4,9 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{Vec3, Vec4};
 
-use super::{
-    super::{mips, shared},
-    layers::layer_mark,
+use super::super::{
+    alpha_coverage,
+    mips::{self, Meaning},
+    shared,
 };
 use crate::{
     gpu::{
@@ -67,7 +68,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
         occlusion_strength: material.occlusion_strength,
         flags,
         layers: shared::NONE,
-        layer_mark: layer_mark(material),
+        layer_mark: 1.0,
         uv_rows,
         ..Default::default()
     }
@@ -93,7 +94,7 @@ pub(super) fn upload_textures(
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
     // A picture that is used both as colour and as data is uploaded twice.
-    let mut uploaded: HashMap<(usize, bool), Arc<Image>> = HashMap::new();
+    let mut uploaded: HashMap<(usize, Meaning, Option<u32>), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
     for material in materials {
         let mut list = Vec::new();
@@ -104,13 +105,13 @@ pub(super) fn upload_textures(
                 list.push((Arc::clone(white), plain));
                 continue;
             };
-            let srgb = matches!(slot, 0 | 4);
-            let key = (texture.image, srgb);
+            let meaning = meaning(slot, material);
+            let cutoff = cutoff(slot, material);
+            let key = (texture.image, meaning, cutoff.map(f32::to_bits));
             let on_device = match uploaded.get(&key) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    let made =
-                        texture_image(gpu, uploader, &image.name, &image.rgba8, image.width, image.height, srgb)?;
+                    let made = picture_image(gpu, uploader, image, meaning, cutoff)?;
                     uploaded.insert(key, Arc::clone(&made));
                     made
                 }
@@ -128,16 +129,88 @@ pub(super) fn upload_textures(
     TextureSet::new(gpu, "material textures", pipeline, 1, &binds)
 }
 
+/// What the picture in a slot of `texture_slots` stands for.
+fn meaning(slot: usize, material: &scene::Material) -> Meaning {
+    match slot {
+        0 if material.alpha != AlphaMode::Opaque => Meaning::Cutout,
+        0 | 4 => Meaning::Color,
+        2 => Meaning::Normals,
+        _ => Meaning::Data,
+    }
+}
+
+/// The opacity of the picture's texels at which the material is cut off, where it is.
+fn cutoff(slot: usize, material: &scene::Material) -> Option<f32> {
+    let AlphaMode::Mask { cutoff } = material.alpha else { return None };
+    let factor = material.base_color.w;
+    (slot == 0 && factor > 0.0).then_some(cutoff / factor)
+}
+
+/// Whether a device reads such bytes as sRGB.
+const fn is_srgb(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Color | Meaning::Cutout)
+}
+
+/// A picture of the scene, whose levels cover as much beyond `cutoff` as the first does: in the file's own blocks and levels where it has some that serve, else with a chain of ours.
+pub(super) fn picture_image(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    picture: &scene::Image,
+    meaning: Meaning,
+    cutoff: Option<f32>,
+) -> GpuResult<Arc<Image>> {
+    let limit = gpu.limits().max_image_dimension2_d;
+    let srgb = is_srgb(meaning);
+    // Normals need a variance in alpha, which no file has.
+    let blocks = picture.blocks.as_deref().filter(|blocks| {
+        meaning != Meaning::Normals
+            && (!srgb || blocks.format.may_be_srgb())
+            && gpu.info().has("block compression")
+            && picture.width.max(picture.height) <= limit
+    });
+    let Some(blocks) = blocks else {
+        let (name, pixels) = (&picture.name, &picture.rgba8);
+        return texture_image(gpu, uploader, (name, pixels, picture.width, picture.height), meaning, cutoff);
+    };
+    let info = ImageInfo {
+        width: picture.width,
+        height: picture.height,
+        mips: blocks.levels.len() as u32,
+        format: block_format(blocks.format, srgb),
+        usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+    };
+    let image = Image::new(gpu, &format!("texture {}", picture.name), info)?;
+    uploader.texture(&image, &blocks.levels)?;
+    Ok(image)
+}
+
+const fn block_format(format: scene::BlockFormat, srgb: bool) -> vk::Format {
+    use scene::BlockFormat::{Bc1, Bc2, Bc3, Bc4, Bc5, Bc7};
+    match (format, srgb) {
+        (Bc1, true) => vk::Format::BC1_RGBA_SRGB_BLOCK,
+        (Bc1, false) => vk::Format::BC1_RGBA_UNORM_BLOCK,
+        (Bc2, true) => vk::Format::BC2_SRGB_BLOCK,
+        (Bc2, false) => vk::Format::BC2_UNORM_BLOCK,
+        (Bc3, true) => vk::Format::BC3_SRGB_BLOCK,
+        (Bc3, false) => vk::Format::BC3_UNORM_BLOCK,
+        (Bc4, _) => vk::Format::BC4_UNORM_BLOCK,
+        (Bc5, _) => vk::Format::BC5_UNORM_BLOCK,
+        (Bc7, true) => vk::Format::BC7_SRGB_BLOCK,
+        (Bc7, false) => vk::Format::BC7_UNORM_BLOCK,
+    }
+}
+
 pub(super) fn texture_image(
     gpu: &Gpu,
     uploader: &mut Uploader,
-    name: &str,
-    rgba8: &[u8],
-    width: u32,
-    height: u32,
-    srgb: bool,
+    (name, rgba8, width, height): (&str, &[u8], u32, u32),
+    meaning: Meaning,
+    cutoff: Option<f32>,
 ) -> GpuResult<Arc<Image>> {
-    let mut levels = mips::chain(rgba8, width, height, srgb);
+    let mut levels = mips::chain(rgba8, width, height, meaning);
+    if let Some(cutoff) = cutoff {
+        alpha_coverage::keep(&mut levels, cutoff);
+    }
     let (mut width, mut height) = (width, height);
     // A picture beyond the device's limit starts at a smaller level.
     let limit = gpu.limits().max_image_dimension2_d;
@@ -149,7 +222,7 @@ pub(super) fn texture_image(
         width,
         height,
         mips: levels.len() as u32,
-        format: if srgb { vk::Format::R8G8B8A8_SRGB } else { vk::Format::R8G8B8A8_UNORM },
+        format: if is_srgb(meaning) { vk::Format::R8G8B8A8_SRGB } else { vk::Format::R8G8B8A8_UNORM },
         usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
     };
     let image = Image::new(gpu, &format!("texture {name}"), info)?;

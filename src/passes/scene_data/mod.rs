@@ -1,33 +1,46 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
+mod deform;
 mod geometry;
 mod layers;
+mod levels;
 mod lights;
 mod materials;
+mod order;
+mod placements;
 mod posed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
+pub(in crate::passes) use self::deform::Deformers;
 pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
-    geometry::{Group, Part, scene_parts, upload_geometry},
+    geometry::{Group, Level, Part, scene_parts, upload_geometry},
     layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
-    geometry::{VERTEX_STRIDE, vertex_attributes},
+    geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
     posed::Posed,
 };
 use super::{
-    area_lights, environment, light_tree,
+    area_lights,
+    culling_shared::Placement,
+    environment, light_tree,
+    mips::Meaning,
+    probes::{Capture, PlacedProbe},
     profiles::Profiles,
     shared,
     traced::{SceneTrees, TreesFor},
@@ -76,6 +89,8 @@ pub struct Draw {
     pub lobes: bool,
     /// It shows what lies behind it.
     pub refracts: bool,
+    /// Its indices are the view's own, from back to front (`Visible::sorted`).
+    pub sorted: bool,
 }
 
 /// What a view sees of a scene.
@@ -84,13 +99,19 @@ pub struct Visible {
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
     pub instances: Vec<shared::Instance>,
+    /// Of each instance its group and place.
+    pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Instances outside of the view.
     pub culled: usize,
+    /// Indices of blended triangles from back to front, which `sorted` draws refer to.
+    pub sorted: Vec<u32>,
 }
 
 /// A scene on the device.
 pub struct GpuScene {
     /// Another one for each upload.
+    pub upload: u64,
+    /// Another one for each upload and each pose.
     pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
@@ -102,6 +123,8 @@ pub struct GpuScene {
     pub textures: Arc<TextureSet>,
     /// What materials have beyond the G-buffer; none where none has anything.
     pub layers: Option<Layers>,
+    /// Rough surfaces keep what facets pass on to each other.
+    pub multiscatter: bool,
     /// Directional lights first.
     pub lights: Vec<WorldLight>,
     /// Tree over all lights that have a place.
@@ -114,6 +137,10 @@ pub struct GpuScene {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment::bytes`).
     pub environment: Arc<Buffer>,
+    /// Local probes, small ones first.
+    pub probes: Vec<PlacedProbe>,
+    /// What capturing them needs, until it was done.
+    pub capture: Option<Capture>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -127,10 +154,16 @@ pub struct GpuScene {
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
-    pub posed: Arc<Posed>,
+    pub now: Arc<Posed>,
+    /// Meshes whose vertices move.
+    pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
+    /// Triangles of blended groups.
+    blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
+    /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
+    pub device_placements: Option<DevicePlacements>,
 }
 
 /// What throws shadows.
@@ -179,6 +212,38 @@ impl CasterGroup {
     }
 }
 
+/// Number of the next upload or pose.
+static UPLOADS: AtomicU64 = AtomicU64::new(0);
+
+/// The scene's materials, the default one, and those of lamps' surfaces.
+fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::Material> {
+    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
+    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
+}
+
+/// `numbers`: which of them are layered materials, and which of those.
+fn pack_all(
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+    numbers: &[Option<u32>],
+) -> Vec<shared::Material> {
+    let has_tangents = materials_with_tangents(scene);
+    let pack = |(index, material): (usize, &scene::Material)| {
+        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+        packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
+        packed
+    };
+    materials.iter().enumerate().map(pack).collect()
+}
+
+/// Every material as the shaders read it.
+fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
+    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len(), numbers)
+}
+
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
@@ -188,44 +253,34 @@ impl GpuScene {
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
-        trees: TreesFor,
+        (trees, detail): (TreesFor, LevelsFor),
         pipeline: &GraphicsPipeline,
         layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
     ) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
-        let materials: Vec<scene::Material> = scene
-            .materials
-            .iter()
-            .cloned()
-            .chain([scene::Material::default()])
-            .chain(bodies.iter().map(|body| body.material.clone()))
-            .collect();
+        let materials = all_materials(scene, &bodies);
         let mut parts = scene_parts(scene, default_material);
         let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
+            source: None,
         }));
-        let (vertices, indices, groups, posed) = upload_geometry(gpu, &mut uploader, &parts, &materials)?;
+        let (vertices, indices, groups, posed) =
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
+        let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
+        let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
+        let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
-        let white = texture_image(gpu, &mut uploader, "white", &[255; 4], 1, 1, false)?;
+        let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
-        let layers = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
-        let layer_of = |index: usize| layers.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
-        let packed: Vec<shared::Material> = materials
-            .iter()
-            .enumerate()
-            .map(|(index, material)| {
-                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
-                packed.layers = layer_of(index).unwrap_or(shared::NONE);
-                packed
-            })
-            .collect();
+        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+        let packed = pack_all(scene, &materials, default_material, numbers);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
@@ -248,7 +303,13 @@ impl GpuScene {
             Ok(buffer)
         };
         let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
-        let environment = storage(&mut uploader, "environment", &environment::bytes(scene.environment.as_ref()))?;
+        let environment_bytes = environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
+        let environment = storage(&mut uploader, "environment", &environment_bytes)?;
+        let capture = if scene.probes.is_empty() {
+            None
+        } else {
+            Some(Capture::new(gpu, &mut uploader, scene, environment_bytes, &packed)?)
+        };
         let sized_sun = |light: &WorldLight| light.directional && light.shader.half_width > 0.0;
         let has_background = scene.environment.is_some() || lights.iter().any(sized_sun);
         let light_tree = tree_over(&lights);
@@ -262,43 +323,75 @@ impl GpuScene {
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
-        static UPLOADS: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
-            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        let mut uploaded = Self {
+            upload: number,
+            number,
             vertices,
             indices,
             materials: material_buffer,
             textures,
-            layers,
+            layers: further,
+            multiscatter: scene.multiscatter,
             lights,
             light_tree,
             losses,
             profiles,
             environment,
-            has_environment: scene.environment.is_some(),
+            probes: scene.probes.iter().cloned().map(PlacedProbe::new).collect(),
+            capture,
+            has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             trees,
             ltc,
             white,
             no_backs,
             bounds,
-            posed: Arc::new(Posed { groups: posed }),
+            now: Arc::new(Posed { groups: posed, movers: Default::default() }),
+            deformers,
             groups,
+            blended,
             own_groups,
-        })
+            device_placements: None,
+        };
+        if uploaded.deformers.is_some() {
+            uploaded.now = uploaded.posed(scene);
+        }
+        uploaded.place(gpu)?;
+        Ok(uploaded)
     }
 
-    /// What this view sees, and in which order it is drawn.
+    /// Brings where things are now to the device.
+    fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        let mut uploader = Uploader::new(gpu)?;
+        let before = self.device_placements.take();
+        self.device_placements =
+            DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+        uploader.finish()
+    }
+
+    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
+    /// to front, which the host sorts. With the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0 };
-        let mut blended: Vec<(f32, Draw)> = Vec::new();
-        for (group, posed) in self.groups.iter().zip(&self.posed.groups) {
-            for mirrored in [false, true] {
+    pub fn visible(&self, view: &View, detail: DetailChoice, (lamps, on_device): (bool, bool)) -> Visible {
+        let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
+        let mut visible =
+            Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut blended: Vec<order::Item<'_>> = Vec::new();
+        let shown = if lamps { self.groups.len() } else { self.own_groups };
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
+            if on_device && group.layer != Layer::Blend {
+                continue;
+            }
+            // What is sorted by triangle is drawn as it is.
+            let levels = if group.layer == Layer::Blend { 1 } else { group.levels() };
+            let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
+            for (mirrored, level) in [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level))) {
                 let first = visible.instances.len() as u32;
+                let Level { first_index, index_count, .. } = group.level(level);
                 let draw = |first_instance, instance_count| Draw {
-                    first_index: group.first_index,
-                    index_count: group.index_count,
+                    first_index,
+                    index_count,
                     vertex_offset: group.vertex_offset,
                     first_instance,
                     instance_count,
@@ -308,21 +401,31 @@ impl GpuScene {
                     layer: group.layer,
                     lobes: group.lobes,
                     refracts: group.refracts,
+                    sorted: false,
                 };
-                for place in posed.places.iter() {
+                for (index, place) in posed.places.iter().enumerate() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
-                    let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(posed.center);
-                    if !view.may_see(center, posed.radius * scale) {
-                        visible.culled += 1;
+                    let placement = Placement::new(place, posed, 0);
+                    let (instance, center) = placement.relative_to(camera);
+                    if !in_view(&frustum, center, placement.radius) {
+                        visible.culled += usize::from(level == 0);
+                        continue;
+                    }
+                    if detail.level(&errors, placement.stretch, center, placement.radius) != level {
                         continue;
                     }
                     if group.layer == Layer::Blend {
-                        blended.push((center.dot(view.forward), draw(visible.instances.len() as u32, 1)));
+                        blended.push(order::Item {
+                            distance: center.dot(view.forward),
+                            draw: draw(visible.instances.len() as u32, 1),
+                            place: *place,
+                            triangles: self.blended.get(&number),
+                        });
                     }
                     visible.instances.push(instance);
+                    visible.sources.push((number as u32, index as u32));
                 }
                 let count = visible.instances.len() as u32 - first;
                 if count > 0 && group.layer != Layer::Blend {
@@ -331,8 +434,9 @@ impl GpuScene {
             }
         }
         visible.draws.sort_by_key(|draw| (draw.layer, draw.material));
-        blended.sort_by(|a, b| b.0.total_cmp(&a.0));
-        visible.draws.extend(blended.into_iter().map(|(_, draw)| draw));
+        let (draws, sorted) = order::back_to_front(view, blended);
+        visible.draws.extend(draws);
+        visible.sorted = sorted;
         visible
     }
 
@@ -340,13 +444,15 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        let camera = SplitPoint::new(camera);
+        let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());
             for place in posed.places.iter() {
-                let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
+                let placement = Placement::new(place, posed, 0);
+                let (instance, center) = placement.relative_to(camera);
+                spheres.push((center, placement.radius));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
@@ -399,31 +505,4 @@ impl GpuScene {
     pub fn has_blended(&self) -> bool {
         self.groups.iter().any(|group| group.layer == Layer::Blend)
     }
-}
-
-fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
-    let mut relative = *place;
-    relative.w_axis -= camera.extend(0.0);
-    let to_world = relative.as_mat4();
-    let linear = glam::DMat3::from_mat4(*place);
-    // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
-    let cofactor = glam::DMat3::from_cols(
-        linear.y_axis.cross(linear.z_axis),
-        linear.z_axis.cross(linear.x_axis),
-        linear.x_axis.cross(linear.y_axis),
-    );
-    let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
-    let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
-    let normal = cofactor * (sign / largest.max(1e-300));
-    let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
-    // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
-    let scale =
-        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
-    let instance = shared::Instance {
-        to_world,
-        normal0: column(normal.x_axis, 0.0),
-        normal1: column(normal.y_axis, 0.0),
-        normal2: column(normal.z_axis, sign),
-    };
-    (instance, scale as f32)
 }

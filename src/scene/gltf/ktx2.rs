@@ -119,7 +119,36 @@ fn is_float(layout: Layout) -> bool {
 /// The identifier with which every such file begins (section 3.1).
 pub(super) const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
+/// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3, chapter 5): the reader takes its
+/// block sizes and texel dimensions as they come, and adds 1 to the latter.
+fn descriptor_is_sound(bytes: &[u8]) -> bool {
+    let word = |at: usize| {
+        let four = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(four)).ok()
+    };
+    let range = || -> Option<&[u8]> {
+        let (offset, length) = (word(48)?, word(52)?);
+        bytes.get(offset.checked_add(4)?..offset.checked_add(length)?)
+    };
+    let Some(mut rest) = range() else { return false };
+    while !rest.is_empty() {
+        let Some([vendor @ .., _, _, low, high]) = rest.first_chunk::<8>() else { return false };
+        let size = usize::from(u16::from_le_bytes([*low, *high]));
+        let Some(block) = rest.get(..size).filter(|block| block.len() >= 24) else { return false };
+        // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a sample.
+        let basic = *vendor == [0; 4];
+        if basic && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255))) {
+            return false;
+        }
+        rest = rest.get(size..).unwrap_or_default();
+    }
+    true
+}
+
 fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
+    if !descriptor_is_sound(bytes) {
+        return Err("KTX2: the data format descriptor is cut off or broken".into());
+    }
     let reader = Reader::new(bytes).map_err(|error| format!("KTX2: {error}"))?;
     let Header { pixel_width: width, pixel_height: height, .. } = reader.header();
     let header = reader.header();
@@ -247,8 +276,7 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         }
     }
     let to_byte = move |x: f32| {
-        let x = f64::from(if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) });
-        ((if color { srgb_oetf(x) } else { x }) * 255.0 + 0.5) as u8
+        if color { (srgb_oetf(f64::from(within(x))) * 255.0 + 0.5) as u8 } else { linear_byte(x) }
     };
     if is_float(layout) {
         notes.push("floats are kept as eight bits from 0 to 1".into());
@@ -290,11 +318,20 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             };
             (rgba8, blocks)
         }
-        Layout::Plain(plain) => (texels(first, plain, &to_byte), None),
+        Layout::Plain(plain) => (texels(first, plain, color, &to_byte), None),
     };
     // A device wants all levels; the last ones, within a block, may be missing.
     let blocks = blocks.filter(|blocks| blocks.levels.len() as u32 + 2 >= full);
     Ok(Decoded { width, height, rgba8, blocks, srgb, notes })
+}
+
+/// From 0 to 1; 0 for what is no number.
+fn within(x: f32) -> f32 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+fn linear_byte(x: f32) -> u8 {
+    (within(x) * 255.0 + 0.5) as u8
 }
 
 /// What the file says about itself that is not followed.
@@ -319,7 +356,7 @@ fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
 }
 
 /// Plain texels as bytes; absent channels are 0, and alpha 1.
-fn texels(data: &[u8], plain: Plain, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
+fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(data.len() / plain.bytes().max(1) * 4);
     for texel in data.chunks_exact(plain.bytes()) {
         let mut rgba = [0, 0, 0, 255];
@@ -347,6 +384,16 @@ fn texels(data: &[u8], plain: Plain, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
                 for (out, x) in rgba.iter_mut().zip(color) {
                     *out = to_byte(x);
                 }
+            }
+        }
+        if plain.channels == 4 && color {
+            // Alpha is linear whatever the colours are.
+            match plain.number {
+                Number::F16 => {
+                    rgba[3] = linear_byte(texel.last_chunk::<2>().map_or(0.0, |x| f16::from_le_bytes(*x).to_f32()))
+                }
+                Number::F32 => rgba[3] = linear_byte(texel.last_chunk::<4>().map_or(0.0, |x| f32::from_le_bytes(*x))),
+                _ => {}
             }
         }
         if plain.swapped {

@@ -7,6 +7,7 @@ mod environment;
 mod lights;
 pub mod metering;
 mod passes;
+mod probes;
 mod rig;
 
 use std::{
@@ -20,7 +21,8 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
-pub use passes::{PassesLook, ShadowMethod};
+pub use passes::{AaMethod, PassesLook, ShadowMethod};
+pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
@@ -48,9 +50,11 @@ pub struct Look {
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
-    /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
+    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.animation`: which animations are played, by name or number, or `all`.
+    pub animation: Option<String>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
     /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
@@ -60,6 +64,8 @@ pub struct Look {
     pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
+    /// `probes.NAME.*`.
+    pub probes: BTreeMap<String, ProbeLook>,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -126,8 +132,12 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 4] = [
-    ("scene.default_light", "true or false: add a sun from behind the camera"),
+const PROPERTIES: [(&str, &str); 5] = [
+    (
+        "scene.animation",
+        "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
+    ),
+    ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
@@ -144,6 +154,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(passes::PROPERTIES)
         .chain(lights::PROPERTIES)
         .chain(environment::PROPERTIES)
+        .chain(probes::PROPERTIES)
         .copied()
 }
 
@@ -210,6 +221,10 @@ impl Look {
             self.default_light = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.animation" {
+            self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
+            return if self.animation.is_some() { Ok(()) } else { Err(read.wrong()) };
+        }
         if path == "scene.emissive_lights" {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
@@ -228,6 +243,7 @@ impl Look {
             Some("passes") => self.passes.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
+            Some("probes") => probes::set(&mut self.probes, &read)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown(path)) }
@@ -260,6 +276,7 @@ impl Look {
             return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
         }
         self.environment.apply(scene)?;
+        probes::apply(&self.probes, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -356,10 +373,13 @@ impl Reader<'_> {
 }
 
 fn generic_path(path: &str) -> String {
-    match path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((_, property)) => format!("lights.*.{property}"),
-        None => path.into(),
+    for section in ["lights", "probes"] {
+        let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
+        if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
+            return format!("{section}.*.{property}");
+        }
     }
+    path.into()
 }
 
 pub(in crate::scene::look) fn unknown(path: &str) -> LookError {

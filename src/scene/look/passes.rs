@@ -7,6 +7,15 @@ use crate::camera::ToneMapper;
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
+    ("passes.aa.method", "none, morphological or taa: how edges are made smooth"),
+    ("passes.aa.samples", "frames that a still picture is the mean of, 1 to 4096; 1 takes each pixel at its centre"),
+    ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
+    (
+        "passes.taa.clip",
+        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+    ),
+    ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
+    ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
     ("passes.shadows.enabled", "true or false"),
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
@@ -20,6 +29,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ao.resolution", "full or half"),
     ("passes.ao.filter", "true or false: means over neighbouring pixels"),
     ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
+    ("passes.culling.enabled", "true or false: the device finds what is drawn; else the host, by the view alone"),
+    ("passes.culling.occlusion", "true or false: what lies behind other things is not drawn"),
+    ("passes.culling.least", "instances from which a scene is culled on the device, 1 to 16777216, e.g. 1024"),
+    ("passes.lod.error_pixels", "0 to 16 pixels that coarser levels of detail may be off, e.g. 0.25; 0: none"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
@@ -34,6 +47,18 @@ pub enum ShadowMethod {
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
+}
+
+/// How edges are made smooth (docs/anti-aliasing.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AaMethod {
+    /// Not at all.
+    #[default]
+    None,
+    /// By their shapes in one frame.
+    Morphological,
+    /// By the frames before.
+    Temporal,
 }
 
 /// Overrides of ambient occlusion.
@@ -66,6 +91,18 @@ pub struct PassesLook {
     pub tone_mapper: Option<ToneMapper>,
     /// `tonemap.dither`.
     pub dither: Option<bool>,
+    /// `aa.method`.
+    pub aa_method: Option<AaMethod>,
+    /// `aa.samples`.
+    pub aa_samples: Option<u32>,
+    /// `taa.scale`.
+    pub taa_scale: Option<f64>,
+    /// `taa.clip`, standard deviations.
+    pub taa_clip: Option<f64>,
+    /// `taa.frames`.
+    pub taa_frames: Option<u32>,
+    /// `taa.mip_bias`, levels.
+    pub taa_mip_bias: Option<f64>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
     /// `shadows.method`.
@@ -76,6 +113,14 @@ pub struct PassesLook {
     pub shadow_resolution: Option<u32>,
     /// `ao.*`.
     pub ao: AoLook,
+    /// `culling.enabled`.
+    pub culling: Option<bool>,
+    /// `culling.occlusion`.
+    pub culling_occlusion: Option<bool>,
+    /// `culling.least`.
+    pub culling_least: Option<u32>,
+    /// `lod.error_pixels`.
+    pub error_pixels: Option<f64>,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -92,6 +137,19 @@ impl PassesLook {
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
+            "passes.aa.method" => {
+                self.aa_method = Some(match read.value {
+                    "none" => AaMethod::None,
+                    "morphological" => AaMethod::Morphological,
+                    "taa" => AaMethod::Temporal,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.aa.samples" => self.aa_samples = Some(read.whole(1, 4096)?),
+            "passes.taa.scale" => self.taa_scale = Some(read.within(0.25, 1.0)?),
+            "passes.taa.clip" => self.taa_clip = Some(read.within(0.25, 8.0)?),
+            "passes.taa.frames" => self.taa_frames = Some(read.whole(1, 256)?),
+            "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.within(-4.0, 2.0)?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {
@@ -118,6 +176,10 @@ impl PassesLook {
             }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
+            "passes.culling.enabled" => self.culling = Some(read.boolean()?),
+            "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
+            "passes.culling.least" => self.culling_least = Some(read.whole(1, 16 << 20)?),
+            "passes.lod.error_pixels" => self.error_pixels = Some(read.within(0.0, 16.0)?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),
