@@ -50,13 +50,11 @@ impl Writer {
             p.number("transmissionFactor", transmission).texture("transmissionTexture", transmission_texture).values
         });
         put("KHR_materials_volume", volume != Volume::default(), &|p| {
-            let p = p
-                .number("thicknessFactor", volume.thickness)
-                .texture("thicknessTexture", volume.thickness_texture)
-                .color("attenuationColor", volume.attenuation_color);
+            let p = p.number("thicknessFactor", volume.thickness).texture("thicknessTexture", volume.thickness_texture);
             // Infinity, the default, is no number of JSON.
             let distance = volume.attenuation_distance;
-            if distance.is_finite() { p.number("attenuationDistance", distance).values } else { p.values }
+            let p = if distance.is_finite() { p.number("attenuationDistance", distance) } else { p };
+            p.color("attenuationColor", volume.attenuation_color).values
         });
         put("KHR_materials_dispersion", dispersion != 0.0, &|p| p.number("dispersion", dispersion).values);
         put("KHR_materials_specular", material.specular != Specular::default(), &|p| {
