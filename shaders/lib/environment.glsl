@@ -2,11 +2,15 @@
 #ifndef LIB_ENVIRONMENT
 #define LIB_ENVIRONMENT
 
-// src/photometry/environment: the map, then its irradiance, its blurred levels, and the table of reflectances.
+// src/photometry/environment: the map, then its irradiance, its blurred levels, and the table of reflectances; then the
+// same parts but the table of each probe.
 layout(set = 0, binding = 30, scalar) readonly buffer environment_block {
     EnvironmentConstants environment;
     vec3 environment_texels[];
 };
+
+layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes[]; };
+#include "lib/probes.glsl"
 
 // As IRRADIANCE_SIZE, SPECULAR_SIZES and DFG_SIZE of the host.
 const uint IRRADIANCE_SIZE = 64u;
@@ -24,25 +28,44 @@ vec3 environment_fetch(uint offset, uint width, uint x, uint y) {
     return environment_texels[offset + y * width + x];
 }
 
-// Luminance (nits by channel) that comes from a direction (unit). Interpolated in full precision: the eight bits of
-// weight that samplers have would show as bands.
-vec3 environment_luminance(vec3 world) {
-    vec3 d = environment_direction(world);
+// Where the parts of a map lie among the texels: the environment's, or a probe's.
+struct LightMap {
+    uint texels;
+    uint width;
+    uint height;
+    uint square_rows;
+    uint irradiance;
+    uint specular;
+};
+
+LightMap environment_map() {
+    return LightMap(0u, environment.width, environment.height, environment.square_rows, environment.irradiance_offset,
+                    environment.specular_offset);
+}
+
+// Luminance (nits by channel) that comes from a direction of the map (unit). Interpolated in full precision: the eight
+// bits of weight that samplers have would show as bands.
+vec3 map_luminance(LightMap map, vec3 d) {
     float s = asin(clamp(d.y, -1.0, 1.0)) / (PI * 0.5);
-    s = environment.square_rows != 0u ? sign(s) * sqrt(abs(s)) : s;
+    s = map.square_rows != 0u ? sign(s) * sqrt(abs(s)) : s;
     float turn = abs(d.x) + abs(d.z) > 0.0 ? atan(d.x, -d.z) : 0.0;
-    float x = (turn / (2.0 * PI) + 0.5) * float(environment.width) - 0.5;
-    float y = clamp((0.5 - 0.5 * s) * float(environment.height) - 0.5, 0.0, float(environment.height - 1u));
+    float x = (turn / (2.0 * PI) + 0.5) * float(map.width) - 0.5;
+    float y = clamp((0.5 - 0.5 * s) * float(map.height) - 0.5, 0.0, float(map.height - 1u));
     float x0 = floor(x);
-    float y0 = min(floor(y), float(environment.height - 2u));
-    uint left = uint(x0 < 0.0 ? x0 + float(environment.width) : x0) % environment.width;
-    uint right = (left + 1u) % environment.width;
+    float y0 = min(floor(y), float(map.height - 2u));
+    uint left = uint(x0 < 0.0 ? x0 + float(map.width) : x0) % map.width;
+    uint right = (left + 1u) % map.width;
     uint top = uint(y0);
-    vec3 upper = mix(environment_fetch(0u, environment.width, left, top),
-                     environment_fetch(0u, environment.width, right, top), x - x0);
-    vec3 lower = mix(environment_fetch(0u, environment.width, left, top + 1u),
-                     environment_fetch(0u, environment.width, right, top + 1u), x - x0);
+    vec3 upper = mix(environment_fetch(map.texels, map.width, left, top),
+                     environment_fetch(map.texels, map.width, right, top), x - x0);
+    vec3 lower = mix(environment_fetch(map.texels, map.width, left, top + 1u),
+                     environment_fetch(map.texels, map.width, right, top + 1u), x - x0);
     return mix(upper, lower, y - y0);
+}
+
+// Luminance (nits by channel) that comes from a direction (unit).
+vec3 environment_luminance(vec3 world) {
+    return map_luminance(environment_map(), environment_direction(world));
 }
 
 vec3 environment_table(uint offset, uint size, vec2 at) {
@@ -63,18 +86,89 @@ vec3 environment_octahedral(uint offset, uint size, vec3 d) {
     return environment_table(offset, size, e * 0.5 + 0.5);
 }
 
-// Luminance around a direction as a surface of that roughness sees it.
-vec3 environment_blurred(vec3 world, float roughness) {
+// Luminance around a direction of the map as a surface of that roughness sees it.
+vec3 map_blurred(LightMap map, vec3 d, float roughness) {
     float level = clamp(roughness, 0.0, 1.0) * float(SPECULAR_LEVELS);
     uint low = min(uint(level), SPECULAR_LEVELS - 1u);
-    vec3 d = environment_direction(world);
-    uint offset = environment.specular_offset;
+    // Between two levels by the width of the lobe, which is that of roughness squared.
+    float part = (level * level - float(low * low)) / float(2u * low + 1u);
+    uint offset = map.specular;
     for (uint i = 0u; i + 1u < low; ++i) {
         offset += SPECULAR_SIZES[i] * SPECULAR_SIZES[i];
     }
-    vec3 sharp = low == 0u ? environment_luminance(world) : environment_octahedral(offset, SPECULAR_SIZES[low - 1u], d);
+    vec3 sharp = low == 0u ? map_luminance(map, d) : environment_octahedral(offset, SPECULAR_SIZES[low - 1u], d);
     uint next = low == 0u ? offset : offset + SPECULAR_SIZES[low - 1u] * SPECULAR_SIZES[low - 1u];
-    return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), level - float(low));
+    return mix(sharp, environment_octahedral(next, SPECULAR_SIZES[low], d), part);
+}
+
+// Where a ray from a place in a probe's box leaves the box, as a direction from where the probe was captured. Lagarde and
+// Zanuttini 2012, "Local Image-based Lighting With Parallax-corrected Cubemap".
+vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
+    if ((probe.flags & PROBE_PARALLAX) == 0u) {
+        return d;
+    }
+    vec3 local = clamp(position - probe.center, -probe.half_size, probe.half_size);
+    vec3 faces = vec3(d.x < 0.0 ? -probe.half_size.x : probe.half_size.x,
+                      d.y < 0.0 ? -probe.half_size.y : probe.half_size.y,
+                      d.z < 0.0 ? -probe.half_size.z : probe.half_size.z);
+    // A ray along a face never meets it.
+    vec3 t = vec3(abs(d.x) > 1e-6 ? (faces.x - local.x) / d.x : 1e30, abs(d.y) > 1e-6 ? (faces.y - local.y) / d.y : 1e30,
+                  abs(d.z) > 1e-6 ? (faces.z - local.z) / d.z : 1e30);
+    vec3 to = local + d * min(t.x, min(t.y, t.z)) + probe.center - probe.position;
+    float size = length(to);
+    return size > 0.0 ? to / size : d;
+}
+
+// Where the parts of a probe's map lie.
+LightMap probe_map(Probe probe) {
+    uint irradiance = probe.first + probe.width * probe.width / 2u;
+    return LightMap(probe.first, probe.width, probe.width / 2u, 0u, irradiance,
+                    irradiance + IRRADIANCE_SIZE * IRRADIANCE_SIZE);
+}
+
+// Whether there is light from all around at all.
+bool has_surroundings() {
+    return environment.enabled != 0u || frame.probe_count != 0u;
+}
+
+// Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around: from probes whose box
+// the place is in, small ones first, and from the environment what they leave.
+vec3 irradiance_around(vec3 position, vec3 normal) {
+    vec3 sum = vec3(0.0);
+    float rest = 1.0;
+    for (uint i = 0u; i < frame.probe_count; ++i) {
+        float weight = rest * probe_weight(probes[i], position);
+        if (weight > 0.0) {
+            rest -= weight;
+            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
+                sum += weight * environment_octahedral(probe_map(probes[i]).irradiance, IRRADIANCE_SIZE, normal);
+            }
+        }
+    }
+    if (rest > 0.0 && environment.enabled != 0u) {
+        sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(normal));
+    }
+    return sum;
+}
+
+// Luminance (nits by channel) that a surface of that roughness sees from a place around a direction, likewise.
+vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
+    vec3 sum = vec3(0.0);
+    float rest = 1.0;
+    for (uint i = 0u; i < frame.probe_count; ++i) {
+        float weight = rest * probe_weight(probes[i], position);
+        if (weight > 0.0) {
+            rest -= weight;
+            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
+                vec3 d = probe_direction(probes[i], position, towards);
+                sum += weight * map_blurred(probe_map(probes[i]), d, roughness);
+            }
+        }
+    }
+    if (rest > 0.0 && environment.enabled != 0u) {
+        sum += rest * map_blurred(environment_map(), environment_direction(towards), roughness);
+    }
+    return sum;
 }
 
 // What of its surroundings a surface sees.
@@ -93,11 +187,13 @@ AmbientVisibility unmeasured_visibility(Surface s, float cavities) {
 // from nearer: the darker of both counts, not their product.
 AmbientVisibility measured_visibility(vec4 measured, float cavities) {
     float visible = min(clamp(measured.w, 0.0, 1.0), cavities);
-    return AmbientVisibility(visible, visible, normalize(measured.xyz));
+    // A cone loses its rim, where reflections at grazing angles are, with the first trace of what hides: depth buffers see
+    // such a trace on every curved surface.
+    return AmbientVisibility(visible, min(visible / 0.98, 1.0), normalize(measured.xyz));
 }
 
 // Light that was reflected on by what hides the surroundings, as though that had this surface's reflectance: Jimenez et
-// al. 2016, equation 10.
+// al. 2016, the polynomial of its near-field global illumination.
 vec3 many_bounces(float visible, vec3 reflectance) {
     vec3 a = 2.0404 * reflectance - 0.3324;
     vec3 b = -4.7951 * reflectance + 0.6417;
@@ -106,7 +202,7 @@ vec3 many_bounces(float visible, vec3 reflectance) {
 }
 
 // Solid angle (over 2 pi) that two cones share, by half angles and the angle between their axes: Oat and Sander 2007,
-// "Ambient Aperture Lighting", section 3.3.
+// "Ambient Aperture Lighting", with its smooth step.
 float shared_cone(float a, float b, float between) {
     float inner = abs(a - b);
     float part = 1.0 - clamp((between - inner) / max(a + b - inner, 1e-6), 0.0, 1.0);
@@ -118,7 +214,8 @@ float angle_between(vec3 a, vec3 b) {
 }
 
 // How much of its reflection a surface sees: the cone of what is open against the cone of the lobe, over what the lobe
-// shares with the open hemisphere, so that it is 1 where nothing hides. Half angles: Jimenez et al. 2016, section 5.
+// shares with the open hemisphere, so that it is 1 where nothing hides. Half angles: Jimenez et al. 2016, on specular
+// occlusion.
 float specular_visibility(Surface s, AmbientVisibility v, vec3 towards) {
     if (v.cone >= 1.0) {
         return 1.0;
@@ -136,25 +233,25 @@ float specular_visibility(Surface s, AmbientVisibility v, vec3 towards) {
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    if (environment.enabled == 0u) {
+    if (!has_surroundings()) {
         return;
     }
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float roughness = sqrt(s.alpha);
     // Scale and bias of F0, and the diffuse reflectance of a white base colour.
     vec3 dfg = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, roughness));
-    vec3 irradiance =
-        environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(v.bent_normal));
-    vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
-    vec3 visible =
-        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
-    diffuse = reflectance / PI * irradiance * visible;
     // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
     vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
+    vec3 irradiance = irradiance_around(s.position, v.bent_normal);
+    vec3 reflected = luminance_around(s.position, towards, roughness);
+    vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
+    vec3 visible =
+        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+    diffuse = reflectance / PI * irradiance * visible;
     vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    specular = (f0 * dfg.x + dfg.y) * environment_blurred(towards, roughness) * specular_visibility(s, v, towards);
+    specular = (f0 * dfg.x + dfg.y) * reflected * specular_visibility(s, v, towards);
 }
 
 #endif

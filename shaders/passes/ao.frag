@@ -12,13 +12,15 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
+layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes[]; };
+#include "lib/probes.glsl"
 
 layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
-// Bent normal (its length says how much the directions differ) and visibility.
-layout(location = 0) out vec4 out_open;
+// What is hidden: the sum of its directions, and its share.
+layout(location = 0) out vec4 out_hidden;
 
 // Integral from the line of sight to an angle h of |sin| times the cosine to the normal, which stands at the angle n:
-// section 4 of the paper.
+// in the paper the inner integral.
 float arc(float h, float n) {
     return 0.25 * (cos(n) - cos(2.0 * h - n) + 2.0 * h * sin(n));
 }
@@ -31,8 +33,13 @@ vec2 arc_direction(float h, float n) {
                 4.0 * cos(n) - cos(3.0 * h - n) - 3.0 * cos(h + n)) / 12.0;
 }
 
+// Whether something is the wall of the box whose probe lights a place: its light comes from there.
+bool lit_by(uint probe, vec3 place) {
+    return probe < frame.probe_count && probe_wall(probes[probe], place);
+}
+
 // Cosine of the horizon to one side of a slice; `low` is that of the surface's own.
-float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, float start) {
+float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, float start, uint probe) {
     float cosine = low;
     float reach = length(to_end);
     for (uint i = 0u; i < ao.steps; ++i) {
@@ -46,11 +53,12 @@ float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, flo
         float depth = texelFetch(depth_image, pixel, 0).x;
         float seen = low;
         if (depth > 0.0) {
-            vec3 to = position_at(pixel, depth) - position;
+            vec3 hiding = position_at(pixel, depth);
+            vec3 to = hiding - position;
             float away = length(to);
             // What is near the radius counts less, so that no edge shows where it ends.
             float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
-            seen = away > 0.0 ? mix(low, dot(to, view) / away, weight) : low;
+            seen = away > 0.0 && !lit_by(probe, hiding) ? mix(low, dot(to, view) / away, weight) : low;
         }
         // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide on the screen.
         cosine = seen > cosine ? seen : max(mix(cosine, seen, ao.thickness), low);
@@ -62,20 +70,24 @@ void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
     ivec2 pixel = min(texel * int(ao.scale), ivec2(frame.size) - 1);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    out_open = vec4(0.0, 0.0, 0.0, 1.0);
+    out_hidden = vec4(0.0);
     if (depth <= 0.0) {
         return;
     }
     vec3 position = position_at(pixel, depth);
     vec3 view = view_at(position);
     vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+    uint probe = 0u;
+    while (probe < frame.probe_count && probe_weight(probes[probe], position) <= 0.0) {
+        ++probe;
+    }
     // Two directions across the line of sight.
     vec3 beside = position_at(pixel + ivec2(1, 0), depth) - position;
     vec3 right = normalize(beside - dot(beside, view) * view);
     vec3 up = cross(view, right);
     vec4 clip = frame.view_projection * vec4(position, 1.0);
-    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples: section 4 of the paper. The
-    // filter takes their mean.
+    // Of 16 pixels each has another turn of the slices and one of four offsets of the samples, as in the paper. The filter
+    // takes their mean.
     float turn = float(((texel.x + texel.y) & 3) << 2 | (texel.x & 3)) / 16.0;
     // Where several frames make a picture, other turns each.
     turn = fract(turn + frame.noise_shift);
@@ -101,8 +113,8 @@ void main() {
         }
         float n = acos(clamp(dot(flat_normal, view) / share, -1.0, 1.0)) * sign_not_zero(dot(flat_normal, across));
         vec2 center = vec2(pixel) + 0.5;
-        float ahead = horizon(position, view, center, to_end, -sin(n), start);
-        float behind = horizon(position, view, center, -to_end, sin(n), start);
+        float ahead = horizon(position, view, center, to_end, -sin(n), start, probe);
+        float behind = horizon(position, view, center, -to_end, sin(n), start, probe);
         float h1 = max(-acos(clamp(behind, -1.0, 1.0)), n - 0.5 * PI);
         float h2 = min(acos(clamp(ahead, -1.0, 1.0)), n + 0.5 * PI);
         // What is hidden of this slice: an open pixel keeps all its light, however few slices it has.
@@ -112,8 +124,5 @@ void main() {
         vec2 direction = arc_direction(low1, n) + arc_direction(low2, n) - arc_direction(h1, n) - arc_direction(h2, n);
         hidden_direction += share * (direction.x * across + direction.y * view);
     }
-    float visible = clamp(1.0 - hidden / float(ao.slices), 0.0, 1.0);
-    // The mean of an open hemisphere is 2/3 of the normal.
-    vec3 bent = normal * (2.0 / 3.0) - hidden_direction / float(ao.slices);
-    out_open = vec4(dot(bent, normal) > 0.0 ? bent : normal * 1e-3, visible);
+    out_hidden = vec4(hidden_direction, hidden) / float(ao.slices);
 }

@@ -9,9 +9,10 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 4) uniform texture2D open_image;
+layout(set = 0, binding = 4) uniform texture2D hidden_image;
 
 layout(push_constant, scalar) uniform ao_block { AoConstants ao; };
+// Bent normal and visibility.
 layout(location = 0) out vec4 out_open;
 
 void main() {
@@ -26,7 +27,7 @@ void main() {
     vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
     // A neighbour's distance from the plane of this pixel, against how far pixels are apart.
     float apart = distance(position_at(pixel + ivec2(1, 0), depth), position) * float(ao.scale);
-    ivec2 last = textureSize(open_image, 0) - 1;
+    ivec2 last = textureSize(hidden_image, 0) - 1;
     vec4 sum = vec4(0.0);
     float whole = 0.0;
     int reach = ao.filtered != 0u ? 2 : 0;
@@ -48,11 +49,15 @@ void main() {
             facing *= facing;
             facing *= facing;
             weight *= exp2(-off * off) * facing * facing;
-            sum += weight * texelFetch(open_image, texel, 0);
+            sum += weight * texelFetch(hidden_image, texel, 0);
             whole += weight;
         }
     }
-    vec4 open = whole > 1e-4 ? sum / whole : vec4(normal, 1.0);
-    float size = length(open.xyz);
-    out_open = vec4(size > 1e-4 ? open.xyz / size : normal, open.w);
+    vec4 hidden = whole > 1e-4 ? sum / whole : vec4(0.0);
+    // The mean of an open hemisphere is 2/3 of the normal. Taking the mean of what is hidden, not of what is open, leaves
+    // the normals of what nothing hides as they are.
+    vec3 bent = normal * (2.0 / 3.0) - hidden.xyz;
+    // Where hardly anything is open its direction is noise.
+    bent = dot(bent, normal) > 0.02 ? normalize(bent) : normal;
+    out_open = vec4(bent, clamp(1.0 - hidden.w, 0.0, 1.0));
 }

@@ -24,14 +24,16 @@ struct FrameConstants {
     uint ambient;              // AMBIENT_ bits
     uint layered;              // 1: some pixels are lit by the layered pass
     uint multi_scatter;        // 1: light that bounces between facets is given back
+    uint probe_count;          // local probes
     uint pad0;
-    uint pad1;
 };
 
 // What hides light from all around was measured (pass `ao`).
 const uint AMBIENT_MEASURED = 1u;
 // Diffuse light that was reflected on by what hides it is guessed.
 const uint AMBIENT_MANY_BOUNCES = 2u;
+// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
+const uint AMBIENT_CAPTURE = 4u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;
@@ -187,6 +189,25 @@ struct EnvironmentConstants {
     uint pad1;
     uint pad2;
 };
+
+// A box with light of its own (lib/environment.glsl).
+struct Probe {
+    vec3 center;               // relative to the camera
+    float blend;               // how far (m) inside of its faces it has its full weight
+    vec3 half_size;
+    float margin;              // so near (m) its faces a place is a wall
+    vec3 position;             // where it was captured, relative to the camera
+    uint flags;                // PROBE_ bits
+    uint first;                // its first texel
+    uint width;                // texels of its map, twice its rows
+    uint pad0;
+    uint pad1;
+};
+
+// Reflections meet the box.
+const uint PROBE_PARALLAX = 1u;
+// It has its light; else it is black.
+const uint PROBE_CAPTURED = 2u;
 
 const uint MATERIAL_MASK = 1u;
 const uint MATERIAL_UNLIT = 2u;

@@ -9,7 +9,7 @@ use crate::{
     shader_struct,
 };
 
-/// Bent normal and visibility.
+/// What is hidden as a direction and a share; and from the filter on, bent normal and visibility.
 const OPEN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 
 shader_struct! {
@@ -66,7 +66,7 @@ impl Default for AoSettings {
             enabled: true,
             radius: 2.0,
             falloff: 0.2,
-            thickness: 0.0,
+            thickness: 0.2,
             slices: 2,
             steps: 8,
             half_resolution: false,
@@ -115,7 +115,7 @@ impl AoPass {
             filtered: u32::from(settings.filter),
             pad0: 0,
         };
-        let raw = g.image("open surroundings, raw", width.div_ceil(scale), height.div_ceil(scale), OPEN);
+        let raw = g.image("hidden surroundings", width.div_ceil(scale), height.div_ceil(scale), OPEN);
         let inputs = [gbuffer.depth, gbuffer.normal];
         let mut pass = g.pass("ao").color_cleared(raw, [0.0; 4]);
         for input in inputs {
@@ -123,8 +123,12 @@ impl AoPass {
         }
         pass.record(move |cx| {
             let [depth, normal] = inputs.map(|input| cx.image(input));
-            let binds =
-                [data.uniform(), ("depth_image", Bind::Sampled(&depth)), ("normal_image", Bind::Sampled(&normal))];
+            let binds = [
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("probe_block", Bind::Storage(&data.probes)),
+            ];
             cx.rec.bind_graphics(&self.search, &binds)?;
             cx.rec.push_graphics(&self.search, &constants);
             cx.rec.draw_fullscreen();
@@ -142,7 +146,7 @@ impl AoPass {
                 data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("normal_image", Bind::Sampled(&normal)),
-                ("open_image", Bind::Sampled(&raw)),
+                ("hidden_image", Bind::Sampled(&raw)),
             ];
             cx.rec.bind_graphics(&self.filter, &binds)?;
             cx.rec.push_graphics(&self.filter, &constants);

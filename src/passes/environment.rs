@@ -6,43 +6,58 @@ use glam::Vec3;
 
 use super::shared::EnvironmentConstants;
 use crate::{
-    photometry::environment::{Filtered, Rows, dfg_table},
+    photometry::environment::{Filtered, RadianceMap, Rows, dfg_table},
     scene::Environment,
 };
 
-/// The bytes of an environment; of none, a head that says so.
+/// Bytes of a texel: three floats.
+const TEXEL: usize = 12;
+
+/// The bytes of an environment; of none, a head that says so, and where there are `probes` the table of reflectances that
+/// they need too.
 #[must_use]
-pub fn bytes(environment: Option<&Environment>) -> Vec<u8> {
-    let Some(environment) = environment else {
-        let mut none = bytemuck::bytes_of(&EnvironmentConstants::default()).to_vec();
-        // The array behind it must not be empty.
-        none.extend_from_slice(bytemuck::bytes_of(&Vec3::ZERO));
-        return none;
-    };
-    let map = &environment.map;
-    let filtered = Filtered::new(map);
-    let irradiance_offset = map.texels().len();
-    let specular_offset = irradiance_offset + filtered.irradiance.len();
-    let dfg_offset = specular_offset + filtered.specular.iter().map(Vec::len).sum::<usize>();
-    let (sin, cos) = environment.rotation.sin_cos();
-    let constants = EnvironmentConstants {
-        width: map.width() as u32,
-        height: map.height() as u32,
-        square_rows: u32::from(map.rows() == Rows::SquareRoot),
-        enabled: 1,
-        turn_sin: sin as f32,
-        turn_cos: cos as f32,
-        irradiance_offset: irradiance_offset as u32,
-        specular_offset: specular_offset as u32,
-        dfg_offset: dfg_offset as u32,
-        ..EnvironmentConstants::default()
-    };
+pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
+    let mut constants = EnvironmentConstants::default();
+    let mut texels = Vec::new();
+    if let Some(environment) = environment {
+        let map = &environment.map;
+        let filtered = Filtered::new(map);
+        append(&mut texels, map, &filtered);
+        let (sin, cos) = environment.rotation.sin_cos();
+        constants = EnvironmentConstants {
+            width: map.width() as u32,
+            height: map.height() as u32,
+            square_rows: u32::from(map.rows() == Rows::SquareRoot),
+            enabled: 1,
+            turn_sin: sin as f32,
+            turn_cos: cos as f32,
+            irradiance_offset: map.texels().len() as u32,
+            specular_offset: (map.texels().len() + filtered.irradiance.len()) as u32,
+            ..constants
+        };
+    }
+    constants.dfg_offset = (texels.len() / TEXEL) as u32;
     let mut bytes = bytemuck::bytes_of(&constants).to_vec();
-    static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
-    let dfg = DFG.get_or_init(dfg_table);
+    bytes.append(&mut texels);
+    if environment.is_some() || probes {
+        static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
+        bytes.extend_from_slice(bytemuck::cast_slice(DFG.get_or_init(dfg_table)));
+    } else {
+        // The array behind the head must not be empty.
+        bytes.extend_from_slice(&[0; TEXEL]);
+    }
+    bytes
+}
+
+/// Texels in the buffer, behind its head.
+#[must_use]
+pub fn texels_in(bytes: &[u8]) -> u32 {
+    ((bytes.len() - size_of::<EnvironmentConstants>()) / TEXEL) as u32
+}
+
+/// A map, its irradiance, and its blurred levels.
+pub fn append(bytes: &mut Vec<u8>, map: &RadianceMap, filtered: &Filtered) {
     for part in [map.texels(), &filtered.irradiance].into_iter().chain(filtered.specular.iter().map(Vec::as_slice)) {
         bytes.extend_from_slice(bytemuck::cast_slice(part));
     }
-    bytes.extend_from_slice(bytemuck::cast_slice(dfg));
-    bytes
 }

@@ -9,6 +9,8 @@ pub mod background;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
+pub mod culling;
+pub mod culling_shared;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
@@ -26,6 +28,7 @@ pub mod lighting;
 pub mod mips;
 pub mod morphological;
 pub mod motion_blur;
+pub mod probes;
 pub mod profiles;
 pub mod refraction;
 pub mod resolve;
@@ -66,6 +69,8 @@ pub struct FrameData {
     pub profiles: Arc<Buffer>,
     /// Light from all around (`environment`); the scene's.
     pub environment: Arc<Buffer>,
+    /// `Probe`s.
+    pub probes: Arc<Buffer>,
     /// There is light from all around.
     pub has_environment: bool,
     /// There is something to see where no surface is.
@@ -78,7 +83,9 @@ pub struct FrameData {
     pub camera: glam::DVec3,
     /// Indices of blended triangles from back to front.
     pub sorted: Arc<Buffer>,
-    /// What is seen.
+    /// What the device culls by; none where the host does.
+    pub culling: Option<culling::FrameCulling>,
+    /// What is seen; where the device culls, only of what is drawn back to front.
     pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
@@ -99,6 +106,7 @@ impl FrameData {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
+            ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
             ("shadow_atlas", Bind::Sampled(atlas)),
         ];
@@ -121,6 +129,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// What is drawn.
+    pub culling: culling::CullingPass,
     /// Moves vertices.
     pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
@@ -182,6 +192,7 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            culling: culling::CullingPass::new(gpu)?,
             skin: skin::SkinPass::default(),
             gbuffer,
             blend,

@@ -45,10 +45,10 @@ shader_struct! {
         pub layered: u32,
         /// 1: light that bounces between facets is given back.
         pub multi_scatter: u32,
+        /// Local probes.
+        pub probe_count: u32,
         /// Padding.
         pub pad0: u32,
-        /// Padding.
-        pub pad1: u32,
     }
 }
 
@@ -294,8 +294,34 @@ shader_struct! {
     }
 }
 
+shader_struct! {
+    /// A box with light of its own (`probes`).
+    pub struct Probe {
+        /// Relative to the camera.
+        pub center: Vec3,
+        /// How far (m) inside of its faces it has its full weight.
+        pub blend: f32,
+        /// Half its sides (m).
+        pub half_size: Vec3,
+        /// So near (m) its faces a place is a wall.
+        pub margin: f32,
+        /// Where it was captured, relative to the camera.
+        pub position: Vec3,
+        /// `PROBE_` bits.
+        pub flags: u32,
+        /// Its first texel.
+        pub first: u32,
+        /// Texels of its map, twice its rows.
+        pub width: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+    }
+}
+
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 11] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,
@@ -307,12 +333,20 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 11] = [
     Material::LAYOUT,
     LayeredMaterial::LAYOUT,
     EnvironmentConstants::LAYOUT,
+    Probe::LAYOUT,
 ];
 
 /// What hides light from all around was measured (pass `ao`).
 pub const AMBIENT_MEASURED: u32 = 1;
 /// Diffuse light that was reflected on by what hides it is guessed.
 pub const AMBIENT_MANY_BOUNCES: u32 = 2;
+/// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
+pub const AMBIENT_CAPTURE: u32 = 4;
+
+/// Reflections meet the box.
+pub const PROBE_PARALLAX: u32 = 1;
+/// It has its light; else it is black.
+pub const PROBE_CAPTURED: u32 = 2;
 
 /// Nothing throws shadows.
 pub const SHADOWS_OFF: u32 = 0;

@@ -8,7 +8,9 @@ pub mod gltf;
 pub mod inspect;
 pub mod look;
 pub mod model;
+pub mod probe;
 pub mod procedural;
 pub mod write_glb;
 
 pub use model::*;
+pub use probe::Probe;

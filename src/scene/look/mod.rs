@@ -7,6 +7,7 @@ mod environment;
 mod lights;
 pub mod metering;
 mod passes;
+mod probes;
 mod rig;
 
 use std::{
@@ -21,6 +22,7 @@ pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
 pub use passes::{AaMethod, PassesLook, ShadowMethod};
+pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 
 use super::Scene;
@@ -62,6 +64,8 @@ pub struct Look {
     pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
+    /// `probes.NAME.*`.
+    pub probes: BTreeMap<String, ProbeLook>,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -150,6 +154,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(passes::PROPERTIES)
         .chain(lights::PROPERTIES)
         .chain(environment::PROPERTIES)
+        .chain(probes::PROPERTIES)
         .copied()
 }
 
@@ -238,6 +243,7 @@ impl Look {
             Some("passes") => self.passes.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
+            Some("probes") => probes::set(&mut self.probes, &read)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown(path)) }
@@ -270,6 +276,7 @@ impl Look {
             return Err(LookError::BadValue { path: "scene.variant".into(), value: name.clone(), expected });
         }
         self.environment.apply(scene)?;
+        probes::apply(&self.probes, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -366,10 +373,13 @@ impl Reader<'_> {
 }
 
 fn generic_path(path: &str) -> String {
-    match path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((_, property)) => format!("lights.*.{property}"),
-        None => path.into(),
+    for section in ["lights", "probes"] {
+        let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
+        if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
+            return format!("{section}.*.{property}");
+        }
     }
+    path.into()
 }
 
 pub(in crate::scene::look) fn unknown(path: &str) -> LookError {

@@ -1,0 +1,128 @@
+//! A scene's local probes on the device: their maps in the environment's buffer, their boxes in one of each frame.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec4};
+use rayon::prelude::*;
+
+use super::{GpuScene, environment, shared};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
+    photometry::environment::{Filtered, RadianceMap},
+    scene::{self, Probe, Scene},
+};
+
+/// A place counts as a wall of a box this near its faces, as a part of the smallest side.
+const MARGIN: f64 = 0.005;
+
+/// What capturing needs of a scene, kept until it is done.
+pub struct Capture {
+    /// The environment's buffer without probes.
+    environment: Vec<u8>,
+    /// Materials that shine by themselves only where they are no lights.
+    materials: Arc<Buffer>,
+}
+
+/// A probe on the device.
+#[derive(Clone, Debug)]
+pub struct PlacedProbe {
+    probe: Probe,
+    /// First texel and width of its map, once it was captured.
+    map: Option<(u32, u32)>,
+}
+
+impl PlacedProbe {
+    /// Not captured yet.
+    #[must_use]
+    pub const fn new(probe: Probe) -> Self {
+        Self { probe, map: None }
+    }
+
+    fn shader(&self, camera: DVec3) -> shared::Probe {
+        let Probe { center, size, position, blend, parallax, .. } = &self.probe;
+        let (first, width) = self.map.unwrap_or_default();
+        let parallax = if *parallax { shared::PROBE_PARALLAX } else { 0 };
+        shared::Probe {
+            center: (*center - camera).as_vec3(),
+            blend: *blend as f32,
+            half_size: (*size / 2.0).as_vec3(),
+            margin: (size.min_element() * MARGIN) as f32,
+            position: (*position - camera).as_vec3(),
+            flags: parallax | if self.map.is_some() { shared::PROBE_CAPTURED } else { 0 },
+            first,
+            width,
+            ..shared::Probe::default()
+        }
+    }
+}
+
+/// The probes relative to the camera.
+#[must_use]
+pub fn probes_for(scene: &GpuScene, camera: DVec3) -> Vec<shared::Probe> {
+    scene.probes.iter().map(|probe| probe.shader(camera)).collect()
+}
+
+impl Capture {
+    /// What capturing a scene's probes needs; `packed` are its materials on the device, of which those of `scene` come
+    /// first.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        scene: &Scene,
+        environment: Vec<u8>,
+        packed: &[shared::Material],
+    ) -> GpuResult<Self> {
+        let is_light = |material: &scene::Material| scene.emissive_lights && !material.unlit;
+        let dark: Vec<shared::Material> = packed
+            .iter()
+            .enumerate()
+            .map(|(index, material)| {
+                let light = scene.materials.get(index).is_some_and(is_light);
+                let emission = if light { Vec4::ZERO.with_w(material.emission.w) } else { material.emission };
+                shared::Material { emission, ..*material }
+            })
+            .collect();
+        let bytes: &[u8] = bytemuck::cast_slice(&dark);
+        let materials = Buffer::new(gpu, "materials without lights", bytes.len() as u64, BufferKind::Storage)?;
+        uploader.buffer(&materials, bytes)?;
+        Ok(Self { environment, materials })
+    }
+
+    /// Gives the scene's materials for these, and back when called again.
+    pub fn swap_materials(&mut self, scene: &mut GpuScene) {
+        std::mem::swap(&mut self.materials, &mut scene.materials);
+    }
+
+    /// Lights a scene with what its probes captured; a probe without a map is black.
+    ///
+    /// # Errors
+    /// Out of memory, or more than a buffer of the device holds.
+    pub fn light(&self, gpu: &Gpu, scene: &mut GpuScene, maps: &[Option<RadianceMap>]) -> GpuResult<()> {
+        let mut bytes = self.environment.clone();
+        let filtered: Vec<Option<Filtered>> = maps.par_iter().map(|map| map.as_ref().map(Filtered::new)).collect();
+        for ((placed, map), filtered) in scene.probes.iter_mut().zip(maps).zip(filtered) {
+            let (Some(map), Some(filtered)) = (map, filtered) else { continue };
+            placed.map = Some((environment::texels_in(&bytes), map.width() as u32));
+            environment::append(&mut bytes, map, &filtered);
+        }
+        let limit = gpu.limits().max_storage_buffer_range;
+        if bytes.len() as u64 > u64::from(limit) {
+            return Err(GpuError::TooLarge {
+                what: "environment and probes".into(),
+                asked: format!("{} bytes", bytes.len()),
+                limit: format!("{limit} bytes"),
+                device: gpu.info().name.clone(),
+                remedy: "lower probes.*.resolution",
+            });
+        }
+        let mut uploader = Uploader::new(gpu)?;
+        let buffer = Buffer::new(gpu, "environment", bytes.len() as u64, BufferKind::Storage)?;
+        uploader.buffer(&buffer, &bytes)?;
+        uploader.finish()?;
+        scene.environment = buffer;
+        Ok(())
+    }
+}

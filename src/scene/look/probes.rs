@@ -1,0 +1,158 @@
+//! `probes.NAME.*`: boxes whose own light is captured, for reflections.
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+
+use super::{LookError, Reader, unknown};
+use crate::scene::{Probe, Scene, probe::MOST_PROBES};
+
+/// Every property of this section with what it takes; `*` stands for a name of your choice.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("probes.*.enabled", "true or false"),
+    ("probes.*.center", "three numbers: the middle of its box in the world (m), e.g. 0,1.5,0"),
+    ("probes.*.size", "three numbers above 0: the sides of its box (m), e.g. 6,3,4; it should end at the walls"),
+    ("probes.*.position", "three numbers: where it is captured, in the box (m) [default: its middle]"),
+    ("probes.*.blend", "metres of 0 or more inside of the box's faces over which it fades in, e.g. 0.5"),
+    ("probes.*.resolution", "pixels across each of six pictures, 16 to 512, e.g. 128"),
+    ("probes.*.bounces", "how often captured light was reflected at most, 1 to 8"),
+    ("probes.*.parallax", "true or false: reflections meet the box, else what is infinitely far"),
+];
+
+/// One probe's properties.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProbeLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `center` (m).
+    pub center: Option<DVec3>,
+    /// `size` (m).
+    pub size: Option<DVec3>,
+    /// `position` (m).
+    pub position: Option<DVec3>,
+    /// `blend` (m).
+    pub blend: Option<f64>,
+    /// `resolution`.
+    pub resolution: Option<u32>,
+    /// `bounces`.
+    pub bounces: Option<u32>,
+    /// `parallax`.
+    pub parallax: Option<bool>,
+}
+
+/// Farther from the origin (m) nothing is drawn well.
+const FARTHEST: f64 = 1e6;
+
+/// Sets one property; an error where probes have none of this name.
+pub(super) fn set(probes: &mut BTreeMap<String, ProbeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+    let parts = read.path.strip_prefix("probes.").and_then(|rest| rest.rsplit_once('.'));
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.wrong());
+    let mut probe = probes.get(name).copied().unwrap_or_default();
+    match property {
+        "enabled" => probe.enabled = Some(read.boolean()?),
+        "center" => probe.center = Some(place()?),
+        "size" => {
+            let size = place()?;
+            if size.min_element() < 1e-3 {
+                return Err(read.wrong());
+            }
+            probe.size = Some(size);
+        }
+        "position" => probe.position = Some(place()?),
+        "blend" => probe.blend = Some(read.within(0.0, FARTHEST)?),
+        "resolution" => probe.resolution = Some(read.whole(16, 512)?),
+        "bounces" => probe.bounces = Some(read.whole(1, 8)?),
+        "parallax" => probe.parallax = Some(read.boolean()?),
+        _ => return Err(unknown(read.path)),
+    }
+    probes.insert(name.into(), probe);
+    Ok(true)
+}
+
+/// Gives a scene its probes: small boxes first, for they stand within large ones.
+///
+/// # Errors
+/// A box without middle or size, a place outside of it, too many.
+pub(super) fn apply(probes: &BTreeMap<String, ProbeLook>, scene: &mut Scene) -> Result<(), LookError> {
+    let wrong = |path: String, expected: String| LookError::BadValue { path, value: String::new(), expected };
+    let mut all = Vec::new();
+    for (name, look) in probes.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
+        let needs = |property: &str| wrong(format!("probes.{name}.{property}"), "a probe needs center and size".into());
+        let center = look.center.ok_or_else(|| needs("center"))?;
+        let size = look.size.ok_or_else(|| needs("size"))?;
+        let position = look.position.unwrap_or(center);
+        if ((position - center).abs() - size / 2.0).max_element() >= 0.0 {
+            return Err(wrong(format!("probes.{name}.position"), "a place within the probe's box".into()));
+        }
+        all.push(Probe {
+            name: name.clone(),
+            center,
+            size,
+            position,
+            blend: look.blend.unwrap_or(0.0),
+            resolution: look.resolution.unwrap_or(128),
+            bounces: look.bounces.unwrap_or(1),
+            parallax: look.parallax.unwrap_or(true),
+        });
+    }
+    if all.len() > MOST_PROBES {
+        let expected = format!("{} probes are enabled; a scene has at most {MOST_PROBES}: disable some", all.len());
+        return Err(wrong("probes".into(), expected));
+    }
+    all.sort_by(|a, b| a.size.element_product().total_cmp(&b.size.element_product()));
+    scene.probes = all;
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::look::Look;
+
+    fn with(assignments: &[&str]) -> Result<Scene, LookError> {
+        let mut look = Look::default();
+        for assignment in assignments {
+            look.assign(assignment)?;
+        }
+        let mut scene = Scene::default();
+        look.apply(&mut scene).map(|()| scene)
+    }
+
+    #[test]
+    fn a_box_has_its_defaults_and_the_small_ones_come_first() {
+        let scene = with(&[
+            "probes.hall.center=0,2,0",
+            "probes.hall.size=10 4 10",
+            "probes.niche.center=1,1,0",
+            "probes.niche.size=1,2,1",
+            "probes.niche.position=1.2,1,0",
+        ])
+        .unwrap();
+        let names: Vec<&str> = scene.probes.iter().map(|probe| probe.name.as_str()).collect();
+        assert_eq!(names, ["niche", "hall"]);
+        assert_eq!(scene.probes[1].position, DVec3::new(0.0, 2.0, 0.0));
+        assert!(scene.probes[0].parallax && scene.probes[0].resolution == 128 && scene.probes[0].bounces == 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (assignments, named) in [
+            (vec!["probes.a.size=1,1"], "probes.a.size"),
+            (vec!["probes.a.size=1,0,1"], "probes.a.size"),
+            (vec!["probes.a.center=1e9,0,0"], "probes.a.center"),
+            (vec!["probes.a.shape=1"], "probes.*.size"),
+            (vec!["probes.a.resolution=4096"], "16 to 512"),
+            (vec!["probes.a.size=1,1,1"], "probes.a.center"),
+            (vec!["probes.a.size=1,1,1", "probes.a.center=0,0,0", "probes.a.position=0,1,0"], "probes.a.position"),
+        ] {
+            let error = with(&assignments).unwrap_err().to_string();
+            assert!(error.contains(named), "{assignments:?}: {error}");
+        }
+        let many: Vec<String> =
+            (0..17).flat_map(|i| [format!("probes.p{i}.center=0,0,0"), format!("probes.p{i}.size=1,1,1")]).collect();
+        let error = with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
+        assert!(error.contains("at most 16"), "{error}");
+    }
+}
