@@ -48,7 +48,8 @@ fn workplace() -> TempDir {
 }
 
 fn path(dir: &Path, more: &[&str]) -> Run {
-    let fixed = ["render", "a.gltf", "--renderer", "path", "-q", "--size", "32x32", "--spp", "64"];
+    let dark = "scene.default_light=false";
+    let fixed = ["render", "a.gltf", "--renderer", "path", "-q", "--size", "32x32", "--spp", "64", "--set", dark];
     let args: Vec<&str> = fixed.iter().chain(more).copied().collect();
     sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
 }
@@ -117,7 +118,7 @@ fn times_and_names_that_are_none_are_refused() {
     let dir = workplace();
     let dir = dir.path();
     for (args, part) in [
-        (&["--time", "-1"][..], "--time"),
+        (&["--time=-1"][..], "--time"),
         (&["--time", "NaN"], "--time"),
         (&["--frames", "0"], "--frames"),
         (&["--frames", "2", "--fps", "0"], "--fps"),

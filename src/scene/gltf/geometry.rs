@@ -449,13 +449,11 @@ impl Source<'_> {
                 unbound += 1;
             }
         }
-        for (count, what) in [
-            (unbound, "vertices follow no joint; they follow the skin's first"),
-            (off, "vertices have weights whose sum is not 1; they are scaled"),
-        ] {
-            if count > 0 {
-                report.repair(self.at, format!("{count} {what}"));
-            }
+        if unbound > 0 {
+            report.info(self.at, format!("{unbound} vertices have weights of 0 only; they follow the skin's first joint"));
+        }
+        if off > 0 {
+            report.repair(self.at, format!("{off} vertices have weights whose sum is not 1; they are scaled"));
         }
         if sets.is_empty() {
             report.repair(self.at, "no joints; all of it follows the skin's first");
