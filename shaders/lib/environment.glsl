@@ -119,37 +119,56 @@ vec3 probe_direction(Probe probe, vec3 position, vec3 d) {
     return size > 0.0 ? to / size : d;
 }
 
-// Light around a place: illuminance (lx by channel) on a plane of that normal, and luminance (nits) as the roughness blurs
-// it; from probes whose box the place is in, small ones first, and from the environment what they leave.
-void surroundings(vec3 position, vec3 normal, vec3 towards, float roughness, out vec3 irradiance, out vec3 reflected) {
-    irradiance = vec3(0.0);
-    reflected = vec3(0.0);
+// Where the parts of a probe's map lie.
+LightMap probe_map(Probe probe) {
+    uint irradiance = probe.first + probe.width * probe.width / 2u;
+    return LightMap(probe.first, probe.width, probe.width / 2u, 0u, irradiance,
+                    irradiance + IRRADIANCE_SIZE * IRRADIANCE_SIZE);
+}
+
+// Whether there is light from all around at all.
+bool has_surroundings() {
+    return environment.enabled != 0u || frame.probe_count != 0u;
+}
+
+// Illuminance (lx by channel) that a plane at a place (relative to the camera) has from all around: from probes whose box
+// the place is in, small ones first, and from the environment what they leave.
+vec3 irradiance_around(vec3 position, vec3 normal) {
+    vec3 sum = vec3(0.0);
     float rest = 1.0;
     for (uint i = 0u; i < frame.probe_count; ++i) {
-        Probe probe = probes[i];
-        float weight = rest * probe_weight(probe, position);
+        float weight = rest * probe_weight(probes[i], position);
         if (weight > 0.0) {
             rest -= weight;
-            if ((probe.flags & PROBE_CAPTURED) != 0u) {
-                LightMap map = LightMap(probe.first, probe.width, probe.width / 2u, 0u,
-                                        probe.first + probe.width * probe.width / 2u,
-                                        probe.first + probe.width * probe.width / 2u + IRRADIANCE_SIZE * IRRADIANCE_SIZE);
-                irradiance += weight * environment_octahedral(map.irradiance, IRRADIANCE_SIZE, normal);
-                reflected += weight * map_blurred(map, probe_direction(probe, position, towards), roughness);
+            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
+                sum += weight * environment_octahedral(probe_map(probes[i]).irradiance, IRRADIANCE_SIZE, normal);
             }
         }
     }
     if (rest > 0.0 && environment.enabled != 0u) {
-        irradiance += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(normal));
-        reflected += rest * map_blurred(environment_map(), environment_direction(towards), roughness);
+        sum += rest * environment_octahedral(environment.irradiance_offset, IRRADIANCE_SIZE, environment_direction(normal));
     }
+    return sum;
 }
 
-// The luminance alone.
-vec3 surroundings_blurred(vec3 position, vec3 towards, float roughness) {
-    vec3 irradiance, reflected;
-    surroundings(position, towards, towards, roughness, irradiance, reflected);
-    return reflected;
+// Luminance (nits by channel) that a surface of that roughness sees from a place around a direction, likewise.
+vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
+    vec3 sum = vec3(0.0);
+    float rest = 1.0;
+    for (uint i = 0u; i < frame.probe_count; ++i) {
+        float weight = rest * probe_weight(probes[i], position);
+        if (weight > 0.0) {
+            rest -= weight;
+            if ((probes[i].flags & PROBE_CAPTURED) != 0u) {
+                vec3 d = probe_direction(probes[i], position, towards);
+                sum += weight * map_blurred(probe_map(probes[i]), d, roughness);
+            }
+        }
+    }
+    if (rest > 0.0 && environment.enabled != 0u) {
+        sum += rest * map_blurred(environment_map(), environment_direction(towards), roughness);
+    }
+    return sum;
 }
 
 // What of its surroundings a surface sees.
@@ -214,7 +233,7 @@ float specular_visibility(Surface s, AmbientVisibility v, vec3 towards) {
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    if (environment.enabled == 0u && frame.probe_count == 0u) {
+    if (!has_surroundings()) {
         return;
     }
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
@@ -225,8 +244,8 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
     vec3 mirrored = reflect(-s.view, s.normal);
     float smoothness = 1.0 - s.alpha;
     vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
-    vec3 irradiance, reflected;
-    surroundings(s.position, v.bent_normal, towards, roughness, irradiance, reflected);
+    vec3 irradiance = irradiance_around(s.position, v.bent_normal);
+    vec3 reflected = luminance_around(s.position, towards, roughness);
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
         (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
