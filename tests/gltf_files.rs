@@ -530,7 +530,7 @@ fn draco_geometry_comes_back_and_broken_is_told() {
     let data = draco_bytes();
     let scene = load(&draco_quad(&data, 4));
     let primitive = &scene.meshes[0].primitives[0];
-    assert_eq!((primitive.positions.len(), primitive.indices.len()), (4, 6), "{:?}", notes(&scene));
+    assert_eq!(primitive.indices.len(), 6, "{:?}", notes(&scene));
     // Whatever the order, each triangle faces +Z and both together have the quad's area.
     let mut area = 0.0;
     for face in primitive.indices.as_chunks::<3>().0 {
