@@ -23,7 +23,7 @@ cargo run --locked --quiet --release --example still_life "${CARGO_FLAGS[@]}" --
 
 say "rendering the camera 'Hero'"
 start=$SECONDS
-sunny16 render "$out/still_life.glb" --camera Hero --size 1280x720 -o "$out/still_life.png" --times
+sunny16 render "$out/still_life.glb" --camera Hero --size 1280x720 -o "$out/still_life.png" --aa-samples 16 --times
 sunny16 render "$out/still_life.glb" --camera Hero --size 1280x720 -o "$out/still_life.exr" --aov all --quiet
 say "both files rendered and written in $((SECONDS - start)) s"
 
@@ -39,8 +39,8 @@ say "traced and compared in $((SECONDS - start)) s"
 
 cat <<TEXT
 
-  $out/still_life.png        the picture, tone mapped for a display
-  $out/still_life.exr        the same in nits (32-bit float), with ten layers: albedo, normals, depth, light by part
+  $out/still_life.png        the picture, tone mapped for a display, of 16 samples a pixel
+  $out/still_life.exr        the same in nits (32-bit float), with layers: albedo, normals, depth, light by part
   $out/report_direct.html    direct light beside the path tracer's: opens in a browser, wipes, flickers, false colours
   $out/report.html           beside all light: what is missing is reflected light, which the raster renderer does not draw yet
   $out/still_life.glb        the scene

@@ -1,11 +1,15 @@
 //! The whole frame: which passes make a picture, in reading order; and the renderer that runs it.
 
+pub mod anti_aliasing;
 pub mod incident;
 mod probes;
 
 use std::sync::Arc;
 
 use glam::{Mat3, Vec4};
+
+pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
+use self::anti_aliasing::{HistoryState, Sampling};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
@@ -20,8 +24,10 @@ use crate::{
         lighting::LightingInputs,
         probes::probes_for,
         resolve::Channel,
+        scene_data::Posed,
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
+        taa::Resolved,
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
     },
@@ -41,11 +47,13 @@ pub enum Aov {
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
+    /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
+    Velocity,
 }
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 13] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -58,6 +66,7 @@ impl Aov {
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
+        ("velocity", Self::Velocity),
     ];
 
     /// Its name.
@@ -135,10 +144,16 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// How edges are made smooth.
+    pub anti_aliasing: AntiAliasing,
+    /// This frame is one of those whose mean is the picture: where in its pixels it samples.
+    pub sample: Option<Sample>,
     /// What hides light from all around.
     pub ao: AoSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
+    pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
     pub frame_number: u32,
     /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
@@ -156,7 +171,7 @@ struct FrameImages {
     histogram: Option<BufferHandle>,
 }
 
-/// One frame. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
+/// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
 /// blended over it; then the camera in the order in which light passes it; and the way to the display. Passes whose result
 /// nothing uses are not run, effects that are off are not declared.
 fn frame<'a>(
@@ -164,14 +179,15 @@ fn frame<'a>(
     passes: &'a Passes,
     scene: &'a GpuScene,
     data: &'a FrameData,
-    view: &View,
+    (view, sampling, after): (&View, &Sampling, &'a FrameData),
     settings: &Settings,
-    kept_maps: Option<&MapPlan>,
+    (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_)));
-    let gbuffer = passes.gbuffer.declare(g, scene, data);
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
+    let vertices = passes.skin.declare(g, scene, moved);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, vertices);
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
-    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps);
+    let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
     let inputs = LightingInputs { gbuffer, lists, atlas, open };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
@@ -179,14 +195,17 @@ fn frame<'a>(
     passes.background.declare(g, data, gbuffer, lit);
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
-    let (size, camera, effects) = (data.values.size, &passes.effects, &settings.effects);
-    let light = match settings.accumulate {
-        Some(frames) => passes.accumulate.declare(g, data, lit.light, frames),
-        None => lit.light,
-    };
+    let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
+    let Resolved { light, depth } =
+        passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
-    let light = camera.depth_of_field(g, data, gbuffer.depth, light, effects);
-    let light = camera.motion_blur(g, (scene, data), view, gbuffer.depth, light, effects);
+    let light = camera.depth_of_field(g, after, depth, light, effects);
+    let seen = (scene, after, &passes.skin);
+    let light = camera.motion_blur(g, seen, (view, depth), light, effects, settings.shutter.as_ref());
+    let light = match settings.accumulate {
+        Some(frames) => passes.accumulate.declare(g, after, light, frames),
+        None => light,
+    };
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -194,8 +213,11 @@ fn frame<'a>(
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
     let display = passes.tonemap.declare(g, size, light, to_display);
-    let aovs =
-        settings.aovs.iter().map(|&aov| (aov, declare_aov(g, passes, data, (gbuffer, open), lit.split, aov))).collect();
+    let aovs = settings
+        .aovs
+        .iter()
+        .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
+        .collect();
     FrameImages { light, display, aovs, lists, histogram }
 }
 
@@ -208,12 +230,15 @@ fn measures_ao(settings: &Settings, has_environment: bool) -> bool {
 fn declare_aov<'a>(
     g: &mut Graph<'a>,
     passes: &'a Passes,
-    data: &'a FrameData,
+    (scene, data, sampling): (&'a GpuScene, &'a FrameData, &Sampling),
     (gbuffer, open): (Gbuffer, Option<ImageHandle>),
     split: Option<(ImageHandle, ImageHandle)>,
     aov: Aov,
 ) -> ImageHandle {
     match (aov, split) {
+        (Aov::Velocity, _) => {
+            passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
+        }
         (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
@@ -300,15 +325,6 @@ const FRAMES_IN_FLIGHT: usize = 2;
 /// Room for light lists beyond which clusters evaluate all lamps instead (entries; 256 MiB).
 const MAX_LIST_CAPACITY: u32 = 64 << 20;
 
-/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
-#[derive(Clone, Copy, Debug, Default)]
-struct HistoryState {
-    /// Frames that wrote them: which of a pair is written next.
-    number: u64,
-    /// The exposure of the last of those frames.
-    exposure: Option<Exposure>,
-}
-
 /// Renders pictures of scenes.
 pub struct Renderer {
     passes: Passes,
@@ -320,6 +336,8 @@ pub struct Renderer {
     list_capacity: u32,
     /// Which maps of which scene the shadow atlas holds.
     kept_maps: Option<(u64, MapPlan)>,
+    /// The pose whose vertices the device has.
+    moved: Option<u64>,
     gpu: Gpu,
 }
 
@@ -338,6 +356,7 @@ impl Renderer {
             history: HistoryState::default(),
             list_capacity: 0,
             kept_maps: None,
+            moved: None,
             gpu: gpu.clone(),
         })
     }
@@ -391,14 +410,14 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn render(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Picture> {
-        let history = self.history;
+        let history = self.history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
             return Ok(picture);
         }
         // The lists found no room: what they take is known now. The frame is made again, not one more.
-        self.history = history;
+        self.history = history.clone();
         let pending = self.submit(scene, view, settings, Wanted::ALL)?;
         let picture = self.collect(pending)?;
         if picture.lists.overflowed == 0 {
@@ -418,13 +437,20 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn submit(&mut self, scene: &GpuScene, view: &View, settings: &Settings, wanted: Wanted) -> GpuResult<Pending> {
         self.check_size(view)?;
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data =
+            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let after = picture_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
         let [width, height] = data.shadows.plan.atlas;
         let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, kept_maps.as_ref());
+        let moved = self.moved.take() == Some(scene.number);
+        let pictures = (view, &sampling, &after);
+        let kept = (kept_maps.as_ref(), moved);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, kept);
         let display = wanted.display.then(|| graph.read_back("display", images.display));
         let light = wanted.nits.then(|| graph.read_back("light", images.light));
         if !wanted.display {
@@ -441,9 +467,8 @@ impl Renderer {
         let ticket = rec.submit()?;
         // Only once the device has the commands does the atlas hold what they draw.
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
-        if settings.accumulate.is_some() {
-            self.history = HistoryState { number: self.history.number + 1, exposure: Some(settings.exposure) };
-        }
+        self.moved = Some(scene.number);
+        self.history.after(scene, view, settings);
         let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
         Ok(Pending {
             ticket,
@@ -482,7 +507,9 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let pixels: Vec<[f32; 4]> = if is_light {
+            let pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
+                half_pairs(bytes.mapped()).collect()
+            } else if is_light {
                 halves(bytes.mapped(), to_nits).collect()
             } else {
                 floats(bytes.mapped(), aov, &pending.view)
@@ -523,17 +550,39 @@ impl Renderer {
         })
     }
 
+    /// Makes the pipelines of what these settings switch on.
+    fn prepare(&self, settings: &Settings) -> GpuResult<()> {
+        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        let method = settings.anti_aliasing;
+        self.passes.anti_aliasing.prepare(
+            &self.gpu,
+            method == AntiAliasing::Morphological,
+            matches!(method, AntiAliasing::Temporal(_)),
+            settings.aovs.contains(&Aov::Velocity),
+        )
+    }
+
+    /// Forgets the frames before: what is seen next has nothing to do with them.
+    pub fn cut(&mut self) {
+        self.history.cut();
+    }
+
     /// The planned frame, for `graph`.
     ///
     /// # Errors
     /// Out of memory.
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
-        let data = frame_data(&self.gpu, scene, view, settings, (self.list_capacity, self.history.exposure))?;
+        self.prepare(settings)?;
+        self.passes.skin.prepare(&self.gpu, scene)?;
+        let sampling = Sampling::new(&self.history, scene, view, settings);
+        let data =
+            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let after = picture_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
         self.kept_maps = None;
         let mut graph = Graph::new(self.history.number);
-        let images = frame(&mut graph, &self.passes, scene, &data, view, settings, None);
+        let pictures = (view, &sampling, &after);
+        let images = frame(&mut graph, &self.passes, scene, &data, pictures, settings, (None, false));
         graph.output(images.display);
         for (_, image) in images.aovs {
             graph.output(image);
@@ -558,11 +607,12 @@ fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
 fn frame_data(
     gpu: &Gpu,
     scene: &GpuScene,
-    view: &View,
+    (whole, sampling): (&View, &Sampling),
     settings: &Settings,
     (list_capacity, last_exposure): (u32, Option<Exposure>),
 ) -> GpuResult<FrameData> {
-    let visible = scene.visible(view, !settings.capture);
+    let view = &sampling.input;
+    let visible = Arc::new(scene.visible(view, !settings.capture));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -571,7 +621,8 @@ fn frame_data(
         TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
-    let shadows = FrameShadows::new(gpu, scene, view, maps, &mut lights)?;
+    // Of the view without its jitter: maps stay as they are while it stands still.
+    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -605,6 +656,8 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        texture_scale: sampling.texture_scale,
+        noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),
         layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: ambient_bits(scene, settings),
@@ -648,6 +701,22 @@ fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
     .fold(0, |bits, (_, bit)| bits | bit)
 }
 
+/// The same for passes over the finished light: the picture's pixels, sampled at their centres.
+fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
+    let values = FrameConstants {
+        view_projection: view.view_projection,
+        inverse_projection: view.inverse,
+        size: [view.width, view.height],
+        ..data.values
+    };
+    let constants = if values == data.values {
+        Arc::clone(&data.constants)
+    } else {
+        dynamic_buffer(gpu, "picture constants", &[values])?
+    };
+    Ok(FrameData { constants, values, ..data.clone() })
+}
+
 fn word(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_le_bytes)
 }
@@ -664,6 +733,12 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         }
         out
     })
+}
+
+/// Pairs of half floats.
+fn half_pairs(bytes: &[u8]) -> impl Iterator<Item = [f32; 4]> + '_ {
+    let value = |bytes: &[u8]| half::f16::from_le_bytes(bytes.try_into().unwrap_or_default()).to_f32();
+    bytes.chunks_exact(4).map(move |pixel| [value(&pixel[..2]), value(&pixel[2..]), 0.0, 1.0])
 }
 
 fn floats(bytes: &[u8], aov: Aov, view: &View) -> Vec<[f32; 4]> {

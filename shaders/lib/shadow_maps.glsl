@@ -7,7 +7,7 @@ layout(set = 0, binding = 40, scalar) readonly buffer shadow_map_block { ShadowM
 layout(set = 0, binding = 41) uniform texture2D shadow_atlas;
 
 // Texels that a lookup may touch beyond its place (src/passes/shadow_maps.rs).
-const float SHADOW_BORDER = 4.0;
+const float SHADOW_BORDER = 3.0;
 
 // The fraction of two by two texels around a place that light reaches: percentage-closer filtering (Reeves, Salesin and Cook,
 // "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is reversed: what is nearer to the lamp has more.
@@ -30,27 +30,8 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth) {
     return lit / 4.0;
 }
 
-// How far (texels) a place is moved along its normal before it is looked up: what the filter reaches over on a plane across
-// which the light runs, two by two texels and half a texel more, by Pythagoras; and what a hollow surface needs beside.
-const float SHADOW_REACH = 2.2;
-const float SHADOW_HOLLOW = 0.35;
-
-// A place moved off its surface, towards the lamp, as far as a lookup there would else meet the surface itself: Holbert, "Saying
-// Goodbye to Shadow Acne" (GDC 2011). Never by more than the filter's reach, however grazing the light is, so that what stands
-// farther off is seen; a caster's bias by its slope has no such bound.
-vec3 off_the_surface(vec3 position, vec3 normal, vec3 to_light, float texel) {
-    float cosine = dot(normal, to_light);
-    float sine = sqrt(max(1.0 - cosine * cosine, 0.0));
-    return position + normal * ((cosine < 0.0 ? -texel : texel) * (SHADOW_REACH * sine + SHADOW_HOLLOW));
-}
-
-// The size (m) of a map's texel at a point whose w in its clip space is this.
-float shadow_texel(ShadowMap map, float w) {
-    return 2.0 * w / (map.size * length(vec3(map.to_clip[0].x, map.to_clip[1].x, map.to_clip[2].x)));
-}
-
-// Whether a light reaches a point of a surface with this unit normal, by its maps: 0 to 1. Beyond what they cover it does.
-float shadow_map_visibility(Light light, vec3 position, vec3 normal) {
+// Whether a light reaches a point, by its maps: 0 to 1. Beyond what they cover it does.
+float shadow_map_visibility(Light light, vec3 position) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
     if (map.count == 6u) {
@@ -68,19 +49,12 @@ float shadow_map_visibility(Light light, vec3 position, vec3 normal) {
                 // Positions come from the depth buffer, right to some units in the last place of a float.
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
-                vec3 place = off_the_surface(position, normal, -light.direction, shadow_texel(cascade, 1.0));
-                clip = cascade.to_clip * vec4(place, 1.0);
                 return filtered_depth_test(cascade, clip.xy, clip.z + slack);
             }
         }
         return 1.0;
     }
     vec4 clip = map.to_clip * vec4(position, 1.0);
-    if (clip.w <= 0.0) {
-        return 1.0;
-    }
-    vec3 place = off_the_surface(position, normal, normalize(light.position - position), shadow_texel(map, clip.w));
-    clip = map.to_clip * vec4(place, 1.0);
     if (clip.w <= 0.0) {
         return 1.0;
     }

@@ -23,8 +23,12 @@ layout(location = 4) in vec4 in_color;
 
 #ifndef PLAIN
 // How the coordinates change to the next pixel; a global, so that it is taken before anything is discarded.
-vec4 uv_dx = dFdx(in_uv);
-vec4 uv_dy = dFdy(in_uv);
+// Passes whose pixels several frames share say by TEXTURE_SCALE how much finer than a pixel their samples lie.
+#ifndef TEXTURE_SCALE
+#define TEXTURE_SCALE 1.0
+#endif
+vec4 uv_dx = dFdx(in_uv) * TEXTURE_SCALE;
+vec4 uv_dy = dFdy(in_uv) * TEXTURE_SCALE;
 
 // A texture by its coordinate set and transform. The derivatives are those of the interpolated coordinates, carried
 // through the transform: implicit ones would be of what helper invocations read from the material buffer, where

@@ -193,7 +193,7 @@ float traced_visibility(Light light, Surface s, float share) {
     uint kind = light.kind & LIGHT_KIND_BITS;
     bool one = kind == LIGHT_POINT || (kind == LIGHT_DIRECTIONAL && light.half_width == 0.0);
     uint count = one ? 1u : min(uint(clamp(ceil(share * 256.0), 1.0, 1024.0)), frame.shadow_samples);
-    vec2 pixel = gl_FragCoord.xy;
+    vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
     vec2 shift = vec2(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)));
     float all = 0.0;
     float free = 0.0;

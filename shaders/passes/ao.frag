@@ -89,6 +89,8 @@ void main() {
     // Of 16 pixels each has another turn of the slices and one of four offsets of the samples, as in the paper. The filter
     // takes their mean.
     float turn = float(((texel.x + texel.y) & 3) << 2 | (texel.x & 3)) / 16.0;
+    // Where several frames make a picture, other turns each.
+    turn = fract(turn + frame.noise_shift);
     float start = float((texel.y - texel.x) & 3) * 0.25 + 0.125;
     float hidden = 0.0;
     vec3 hidden_direction = vec3(0.0);

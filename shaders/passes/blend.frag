@@ -6,9 +6,9 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 
 #include "lib/direct.glsl"

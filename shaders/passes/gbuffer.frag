@@ -4,9 +4,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "lib/packing.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 
 layout(location = 0) out uvec2 out_surface;
 layout(location = 1) out uint out_normal;

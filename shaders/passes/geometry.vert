@@ -27,6 +27,9 @@ layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out float out_scale;
 #endif
 
+// Other passes draw the same surfaces with an equal depth.
+invariant gl_Position;
+
 void main() {
     Instance instance = instances[gl_InstanceIndex];
     vec4 world = instance.to_world * vec4(position, 1.0);

@@ -41,6 +41,16 @@ struct MotionBlurConstants {
     float curtain;             // exposure times from the first line's exposure to the last's, 0 for all at once
 };
 
+struct TaaConstants {
+    vec4 depth_before;         // dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera
+    vec2 size;                 // of the output, pixels
+    vec2 jitter;               // of this frame's samples from their pixels' centres, pixels of the input
+    float most;                // weight that the history has at most; 0 forgets it
+    float gamma;               // standard deviations of its neighbourhood that a history may be off its mean
+    uint still;                // nothing has moved: the history is a plain mean
+    uint frame;                // number of the frame, for rounding
+};
+
 struct BloomConstants {
     float weight;              // of this level's light (up), or of the scattered light (mix)
     float direct;              // of light that is not scattered

@@ -19,13 +19,13 @@ struct FrameConstants {
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
+    float texture_scale;       // what textures' derivatives are multiplied by: below 1 where several frames make a picture
+    float noise_shift;         // added to the pixel that noise is drawn by
     uint ambient;              // AMBIENT_ bits
     uint layered;              // 1: some pixels are lit by the layered pass
     uint multi_scatter;        // 1: light that bounces between facets is given back
     uint probe_count;          // local probes
     uint pad0;
-    uint pad1;
-    uint pad2;
 };
 
 // What hides light from all around was measured (pass `ao`).

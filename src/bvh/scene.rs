@@ -259,6 +259,29 @@ impl SceneBvh {
         self.places = items.iter().filter_map(|item| places.get(item.index as usize).copied()).collect();
     }
 
+    /// Whether the trees are those of the scene's meshes where they stand now, so that `place` finds each of them.
+    #[must_use]
+    pub fn fits(&self, scene: &Scene) -> bool {
+        let mut plain = vec![None; scene.meshes.len()];
+        for bottom in &self.bottoms {
+            if let Some(slot) = plain.get_mut(bottom.mesh) {
+                let (whole, flat): &mut (bool, Vec<DMat3>) = slot.get_or_insert_default();
+                match bottom.baked {
+                    None => *whole = true,
+                    Some(linear) => flat.push(linear),
+                }
+            }
+        }
+        scene.walk().iter().all(|placed| {
+            // A mesh without any tree has nothing that is wanted.
+            let Some(Some((whole, flat))) = placed.node.mesh.map(|mesh| plain.get(mesh).cloned().flatten()) else {
+                return true;
+            };
+            let linear = DMat3::from_mat4(placed.world);
+            if flattens(&linear) { flat.contains(&linear) } else { whole }
+        })
+    }
+
     /// None where the place is beyond what single precision holds.
     fn place_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<Place> {
         let root = self.nodes.get(self.bottoms[bottom].nodes.0 as usize)?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{CliError, DeviceArgs, bench_bvh, bench_path, open};
 use crate::{
-    frame::{Renderer, Wanted},
+    frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
     output,
 };
@@ -135,7 +135,11 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
-    let settings = opened.picture_settings(&exposed, vec![])?;
+    let mut settings = opened.picture_settings(&exposed, vec![])?;
+    // The view stands still, but what moves is the dearer case.
+    if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
+        temporal.still = false;
+    }
 
     let nothing = Wanted { display: false, nits: false };
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };

@@ -11,18 +11,17 @@ use crate::{
         Effects, Exposure, ExposureMode, MeterMode,
         metering::{self, MeterError, Solved},
     },
-    frame::{AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings},
+    frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
     passes::{GpuScene, View},
-    photometry::{
-        Ev100, Lux, color,
-        lights::{Emitter, LightStrength, PhysicalLight},
-    },
+    photometry::{Ev100, color},
     scene::{
-        self, NoteKind, Projection, Scene,
+        NoteKind, Projection, Scene,
+        animation::{Play, Trs},
+        defaults,
         emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
         gltf,
         look::{
-            Look, LookError, ShadowMethod,
+            AaMethod, Look, LookError, ShadowMethod,
             metering::{ExposureControl, Metering, Place},
         },
         procedural,
@@ -32,7 +31,7 @@ use crate::{
 /// Options of every command that looks at a scene through a camera.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// The scene: a .glb or .gltf file [default: the built-in still life].
+    /// The scene: a .glb or .gltf file, or `petals` for the built-in falling petals [default: the built-in still life].
     pub scene: Option<PathBuf>,
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]
@@ -46,6 +45,15 @@ pub struct SceneArgs {
     /// Override one property of the look, e.g. camera.lens.f_stop=2.8; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// When, in seconds: animations play from their start and over again (scene.animation chooses which) [default: the scene
+    /// at rest].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<f64>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
+    seconds.ok_or_else(|| "give seconds, at least 0, e.g. 2.5".into())
 }
 
 /// A picture's size.
@@ -76,20 +84,45 @@ pub struct Opened {
     pub camera: (DMat4, Projection),
     pub size: Size,
     pub effects: Effects,
+    pub animated: Option<Animated>,
 }
 
-/// Lux of the sun that a scene without any light is given: an overcast noon, so that it is seen for what it is.
-const DEFAULT_SUN: Lux = Lux(10_000.0);
+/// A scene that is played.
+pub struct Animated {
+    /// The scene at rest, with the look applied.
+    rest: Scene,
+    play: Play,
+    /// When (s).
+    pub time: f64,
+    /// The node of the camera that is looked through; none where it is no node's.
+    camera: Option<usize>,
+}
+
+/// Samples of each pixel of a still picture with temporal anti-aliasing: docs/anti-aliasing.md has what more would bring.
+const STILL_SAMPLES: f64 = 16.0;
 
 impl SceneArgs {
     /// The scene for messages.
     pub fn name(&self) -> String {
         self.scene.as_ref().map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
     }
+
+    /// The built-in falling petals are asked for, and no file has their name.
+    fn wants_petals(&self) -> bool {
+        self.scene.as_ref().is_some_and(|path| path.as_os_str() == "petals" && !path.exists())
+    }
 }
 
 /// Reads the scene, or makes the built-in one, with the look that belongs to it.
 fn read(args: &SceneArgs, look: &mut Look) -> Result<Scene, CliError> {
+    if args.wants_petals() {
+        use procedural::petals::{COUNT, LOOK, petals};
+        match &args.look {
+            Some(file) => look.read(file)?,
+            None => look.parse("petals.look.toml", LOOK)?,
+        }
+        return petals(COUNT).map_err(|error| CliError::Internal(error.to_string()));
+    }
     let Some(path) = &args.scene else {
         let made = procedural::still_life().map_err(|error| CliError::Internal(error.to_string()))?;
         match &args.look {
@@ -138,15 +171,31 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
             );
         }
     }
-    let (camera_name, world, projection) = choose_camera(args, &look, &scene)?;
-    let lit = had_lamps || scene.environment.is_some() || scene.walk().iter().any(|placed| placed.node.light.is_some());
-    let glows = scene.materials.iter().any(|material| material.emission.max_element() > 0.0 || material.unlit);
-    if look.default_light.unwrap_or(!lit && !glows) {
-        eprintln!(
-            "the scene is lit by a sun of {DEFAULT_SUN} over the camera's left shoulder (--set scene.default_light=false leaves it out)"
-        );
-        add_default_sun(&mut scene, world);
-    } else if !lit && glows && !scene.emissive_lights {
+    let play = chosen_animation(args, &look, &scene)?;
+    let time = args.time.or(args.wants_petals().then_some(0.0));
+    let mut animated = match time {
+        Some(time) if scene.is_animated() => {
+            let rest = scene.clone();
+            scene.apply(&rest.pose(&play, time));
+            scene.bake();
+            Some(Animated { rest, play, time, camera: None })
+        }
+        Some(_) => {
+            eprintln!("nothing in {} is animated: --time changes nothing", args.name());
+            None
+        }
+        None => None,
+    };
+    let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
+    animated.iter_mut().for_each(|animated| animated.camera = camera);
+    let dark = !had_lamps && defaults::is_dark(&scene);
+    if look.default_light.unwrap_or(dark) {
+        let before = scene.notes.len();
+        defaults::light(&mut scene, world);
+        for note in scene.notes.iter().skip(before) {
+            eprintln!("{} (--set scene.default_light=false leaves it out)", note.message);
+        }
+    } else if !scene.emissive_lights && !had_lamps && scene.environment.is_none() {
         eprintln!(
             "the scene has no lamps, and surfaces that glow light nothing (scene.emissive_lights is false; --set scene.default_light=true adds a sun)"
         );
@@ -162,7 +211,22 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let (projection, effects) = through_the_lens(&look, projection, size)?;
-    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects })
+    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects, animated })
+}
+
+/// Which animations the look plays.
+fn chosen_animation(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<Play, CliError> {
+    match look.animation.as_deref() {
+        None | Some("auto") => Ok(Play::Auto),
+        Some("all") => Ok(Play::All),
+        Some(name) => scene.animation(name).map(Play::One).ok_or_else(|| {
+            let names: Vec<String> = (scene.animations.iter().enumerate())
+                .map(|(number, animation)| format!("{number}: {}", animation.name))
+                .collect();
+            let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+            CliError::Usage(format!("scene.animation = {name}: {} has no such animation; it has {there}", args.name()))
+        }),
+    }
 }
 
 /// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view.
@@ -183,22 +247,6 @@ fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Resu
     Ok((projection, look.effects(Some(&rig), size.width)?))
 }
 
-fn add_default_sun(scene: &mut Scene, camera: DMat4) {
-    let Ok(source) = PhysicalLight::new(Emitter::PARALLEL, LightStrength::Lux(DEFAULT_SUN)) else { return };
-    let light = scene::Light::new("default sun", source);
-    // From over the photographer's left shoulder.
-    let turn = DMat4::from_rotation_y(-0.3) * DMat4::from_rotation_x(-0.4);
-    let node = scene::Node {
-        name: "default sun".into(),
-        local: DMat4::from_mat3(glam::DMat3::from_mat4(camera)) * turn,
-        light: Some(scene.lights.len()),
-        ..Default::default()
-    };
-    scene.lights.push(light);
-    scene.roots.push(scene.nodes.len());
-    scene.nodes.push(node);
-}
-
 fn default_size(look: &Look, projection: &Projection) -> Size {
     if let Some([width, height]) = look.camera.rig.resolution {
         return Size { width, height };
@@ -213,13 +261,16 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
     Size { width: (720.0 * aspect.clamp(0.1, 10.0)).round() as u32, height: 720 }
 }
 
-fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String, DMat4, Projection), CliError> {
+/// Name, node, place and projection of the camera.
+type Chosen = (String, Option<usize>, DMat4, Projection);
+
+fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<Chosen, CliError> {
     let placed = scene.walk();
     let cameras: Vec<_> = placed
         .iter()
         .filter_map(|placed| {
             let camera = placed.node.camera.and_then(|camera| scene.cameras.get(camera))?;
-            Some((camera.name.as_str(), placed.node.name.as_str(), placed.world, camera.projection))
+            Some((camera.name.as_str(), placed.node.name.as_str(), placed.index, placed.world, camera.projection))
         })
         .collect();
     let wanted = args.camera.as_deref().or(look.camera.name.as_deref());
@@ -238,18 +289,18 @@ fn choose_camera(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<(String
         None => cameras.first(),
     };
     Ok(match found {
-        Some((camera, node, world, projection)) => {
-            ((if camera.is_empty() { node } else { camera }).to_string(), *world, *projection)
+        Some((camera, node, index, world, projection)) => {
+            ((if camera.is_empty() { node } else { camera }).to_string(), Some(*index), *world, *projection)
         }
         None => {
             let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
-            let (world, projection) = framed(scene, size);
-            ("framed on the scene".into(), world, projection)
+            let (world, projection) = defaults::camera(scene, size);
+            ("framed on the scene".into(), None, world, projection)
         }
     })
 }
 
-type PlacedCamera<'a> = (&'a str, &'a str, DMat4, Projection);
+type PlacedCamera<'a> = (&'a str, &'a str, usize, DMat4, Projection);
 
 /// By the camera's name, its node's, or its number.
 fn find_camera<'c, 'a>(cameras: &'c [PlacedCamera<'a>], name: &str) -> Option<&'c PlacedCamera<'a>> {
@@ -257,25 +308,56 @@ fn find_camera<'c, 'a>(cameras: &'c [PlacedCamera<'a>], name: &str) -> Option<&'
     named.or_else(|| name.parse::<usize>().ok().and_then(|number| cameras.get(number)))
 }
 
-/// A camera that sees the whole scene from the front, a little from above and the right.
-fn framed(scene: &Scene, aspect: f64) -> (DMat4, Projection) {
-    let (low, high) = scene.bounds().unwrap_or((DVec3::splat(-1.0), DVec3::splat(1.0)));
-    let center = (low + high) * 0.5;
-    let radius = ((high - low).length() * 0.5).max(1e-3);
-    let vertical_fov = 40f64.to_radians();
-    let half = (vertical_fov * 0.5).min(((vertical_fov * 0.5).tan() * aspect).atan());
-    let distance = radius / half.sin();
-    let eye = center + DVec3::new(0.5, 0.4, 1.0).normalize() * distance;
-    let projection = Projection::Perspective {
-        vertical_fov: vertical_fov as f32,
-        aspect: None,
-        near: ((distance - radius) * 0.1).max(distance * 1e-4) as f32,
-        far: None,
-    };
-    (scene::build::facing(eye, center), projection)
+/// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in
+/// this time (s).
+fn camera_motion(middle: DMat4, [from, to]: [DMat4; 2], seconds: f64) -> (DVec3, DVec3) {
+    let axes = |world: DMat4| glam::DQuat::from_mat4(&Trs { scale: DVec3::ONE, ..Trs::of_matrix(&world) }.matrix());
+    let own = axes(middle).inverse();
+    let moved = own * (to.w_axis.truncate() - from.w_axis.truncate());
+    let mut turned = own * axes(to) * axes(from).inverse() * axes(middle);
+    if turned.w < 0.0 {
+        turned = -turned;
+    }
+    (moved / seconds, turned.to_scaled_axis() / seconds)
 }
 
 impl Opened {
+    /// Goes to another time (s) of what is played.
+    pub fn go_to(&mut self, args: &SceneArgs, time: f64) -> Result<(), CliError> {
+        let Some(animated) = &mut self.animated else { return Ok(()) };
+        animated.time = time;
+        self.scene.apply(&animated.rest.pose(&animated.play, time));
+        self.scene.bake();
+        if animated.camera.is_some() {
+            let (_, _, world, projection) = choose_camera(args, &self.look, &self.scene)?;
+            let (projection, effects) = through_the_lens(&self.look, projection, self.size)?;
+            (self.camera, self.effects) = ((world, projection), effects);
+        }
+        Ok(())
+    }
+
+    /// Lets what is played move while the shutter is open: the camera, and things on the device.
+    pub fn set_in_motion(&mut self, settings: &mut Settings, on_device: &GpuScene) {
+        let blur = settings.effects.motion_blur.or_else(|| self.look.blur_of_things());
+        let (Some(mut blur), Some(animated)) = (blur, &self.animated) else { return };
+        let half = blur.exposure / 2.0;
+        let mut cameras = [self.camera.0; 2];
+        let poses = [0, 1].map(|end: usize| {
+            let offset = if end == 0 { -half } else { half };
+            self.scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+            if let (Some(node), Some(camera)) = (animated.camera, cameras.get_mut(end)) {
+                *camera = self.scene.worlds().get(node).copied().unwrap_or(*camera);
+            }
+            on_device.posed(&self.scene)
+        });
+        self.scene.apply(&animated.rest.pose(&animated.play, animated.time));
+        let (velocity, rotation) = camera_motion(self.camera.0, cameras, blur.exposure);
+        blur.velocity += velocity;
+        blur.rotation += rotation;
+        settings.effects.motion_blur = Some(blur);
+        settings.shutter = Some(poses);
+    }
+
     /// The view of the chosen camera.
     pub fn view(&self) -> View {
         View::new(self.camera.0, &self.camera.1, self.size.width, self.size.height)
@@ -290,6 +372,31 @@ impl Opened {
             samples: self.look.passes.shadow_samples.unwrap_or(shadows.samples),
             resolution: self.look.passes.shadow_resolution.unwrap_or(shadows.resolution),
         }
+    }
+
+    /// How edges are made smooth.
+    pub fn anti_aliasing(&self) -> AntiAliasing {
+        let (look, default) = (&self.look.passes, Temporal::default());
+        match look.aa_method.unwrap_or_default() {
+            AaMethod::None => AntiAliasing::None,
+            AaMethod::Morphological => AntiAliasing::Morphological,
+            AaMethod::Temporal => AntiAliasing::Temporal(Temporal {
+                scale: look.taa_scale.unwrap_or(default.scale),
+                gamma: look.taa_clip.map_or(default.gamma, |clip| clip as f32),
+                frames: look.taa_frames.map_or(default.frames, |frames| frames as f32),
+                mip_bias: look.taa_mip_bias.unwrap_or(default.mip_bias),
+                ..default
+            }),
+        }
+    }
+
+    /// Frames that a still picture is made of: as the look says, else one, or where frames are joined anyway so many
+    /// that each pixel of the picture gets `STILL_SAMPLES`.
+    pub fn still_samples(&self) -> u32 {
+        self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
+            AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
+            AntiAliasing::None | AntiAliasing::Morphological => 1,
+        })
     }
 
     /// Ambient occlusion by the look.
@@ -326,7 +433,7 @@ impl Opened {
             }
             None => self.effects,
         };
-        Ok(Settings { effects, ..self.settings(exposed.exposure, aovs) })
+        Ok(Settings { effects, anti_aliasing: self.anti_aliasing(), ..self.settings(exposed.exposure, aovs) })
     }
 
     /// Settings by the look, at an exposure, of the scene before the camera: what meters read.

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Options of the path tracer.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct PathArgs {
     /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]

@@ -20,7 +20,7 @@ use crate::{
     scene::look::metering::ExposureControl,
 };
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
     #[command(flatten)]
     scene: open::SceneArgs,
@@ -32,7 +32,7 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission, direct_diffuse, direct_specular; of the
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission, direct_diffuse, direct_specular, velocity; of the
     /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -42,6 +42,17 @@ pub struct RenderArgs {
     renderer: RendererKind,
     #[command(flatten)]
     pub path: PathArgs,
+    /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one's
+    /// exposure is that of all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    frames: Option<u32>,
+    /// Pictures a second of a sequence.
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
+    fps: f64,
+    /// Frames that the picture is the mean of, each sampling its pixels at other places: smooth edges, N times the time
+    /// [default: the look's passes.aa.samples, else 1, or 16 with passes.aa.method=taa].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    aa_samples: Option<u32>,
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
@@ -70,8 +81,12 @@ fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
         (args.path.resume, "--resume"),
         (args.path.denoise, "--denoise"),
     ];
-    let raster =
-        [(args.times, "--times"), (args.device.validation, "--validation"), (args.device.device.is_some(), "--device")];
+    let raster = [
+        (args.aa_samples.is_some(), "--aa-samples"),
+        (args.times, "--times"),
+        (args.device.validation, "--validation"),
+        (args.device.device.is_some(), "--device"),
+    ];
     let (given, of) = match args.renderer {
         RendererKind::Raster => (&path[..], "the path tracer (--renderer path)"),
         RendererKind::Path => (&raster[..], "the raster renderer (--renderer raster)"),
@@ -97,22 +112,41 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     foreign_options(args)?;
     let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    output::check_writable(&args.output)?;
-    let opened = open::open(&args.scene)?;
+    output::check_writable(&numbered(args, 0).output)?;
+    let first = args.scene.time.unwrap_or(0.0);
+    let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
+    let mut opened = open::open(&scene)?;
+    opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
+    let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
-        return path::run(args, exr, &opened);
+        for number in 0..frames {
+            if number > 0 {
+                opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+            }
+            path::run(&numbered(args, number), exr, &opened)?;
+        }
+        return Ok(());
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let mut on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
-    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, aovs)? };
-    let picture = renderer.render(&on_device, &view, &settings)?;
-    write(args, exr, &picture, white_balance)?;
-    if !args.quiet {
-        report(args, &opened, &gpu, &picture, &exposed);
+    for number in 0..frames {
+        if number > 0 {
+            opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+            on_device.follow(&gpu, &opened.scene)?;
+        }
+        let mut settings =
+            Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
+        opened.set_in_motion(&mut settings, &on_device);
+        let picture = renderer.render_still(&on_device, &opened.view(), &settings, opened.still_samples())?;
+        let args = numbered(args, number);
+        write(&args, exr, &picture, white_balance)?;
+        if !args.quiet {
+            report(&args, &opened, &gpu, &picture, &exposed);
+        }
     }
     drop(on_device);
     drop(renderer);
@@ -122,6 +156,21 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let messages = gpu.validation_messages();
     if messages.is_empty() { Ok(()) } else { Err(CliError::Validation(messages)) }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (1e-3..=1e6).contains(rate));
+    rate.ok_or_else(|| "give pictures a second, 0.001 to 1000000, e.g. 24".into())
+}
+
+/// The arguments with the name of one picture of a sequence; without a sequence as they are.
+fn numbered(args: &RenderArgs, number: u32) -> RenderArgs {
+    let mut args = args.clone();
+    if args.frames.is_some() {
+        let ending = args.output.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+        args.output = args.output.with_extension(format!("{number:04}.{ending}"));
+    }
+    args
 }
 
 fn parse_aovs(names: &[String]) -> Result<Vec<Aov>, CliError> {
@@ -150,6 +199,7 @@ fn channels(aov: Aov) -> &'static [&'static str] {
     match aov {
         Aov::Channel(Channel::Metallic | Channel::Roughness | Channel::Occlusion | Channel::AmbientOcclusion) => &["V"],
         Aov::Channel(Channel::Depth) => &["Z"],
+        Aov::Velocity => &["X", "Y"],
         Aov::Channel(Channel::Normal | Channel::Position | Channel::BentNormal) => &["X", "Y", "Z"],
         _ => &["R", "G", "B"],
     }
@@ -166,7 +216,7 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
             .aovs
             .iter()
             .map(|(aov, pixels)| {
-                if matches!(aov, Aov::Channel(_)) {
+                if matches!(aov, Aov::Channel(_) | Aov::Velocity) {
                     return (*aov, pixels.clone());
                 }
                 let of = |p: &[f32; 4]| (to_file * Vec3::new(p[0], p[1], p[2])).extend(p[3]).to_array();
@@ -220,6 +270,9 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     }
                     Aov::Channel(Channel::BaseColor) => encode(v),
                     Aov::Channel(_) => v,
+                    // Grey stands still; 32 pixels are the whole way to black or full colour.
+                    Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
+                    Aov::Velocity => 0.0,
                     Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular => encode(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;

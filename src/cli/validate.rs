@@ -140,6 +140,7 @@ fn opened(case: &Case, more: &[String]) -> Result<open::Opened, CliError> {
         camera: case.camera.clone(),
         size: Some(open::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
+        time: None,
     })
 }
 

@@ -19,6 +19,8 @@ use super::{
 pub enum BufferKind {
     /// Vertices and indices: written once by upload, read by the device.
     Geometry,
+    /// Vertices that shaders write.
+    MovingGeometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
     /// Constants, storage or indices written by the host every frame, read by the device; host memory.
@@ -34,6 +36,7 @@ impl BufferKind {
         use vk::BufferUsageFlags as B;
         match self {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
+            Self::MovingGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
             Self::Storage => B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC | B::INDIRECT_BUFFER,
             Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::INDEX_BUFFER,
             Self::Staging => B::TRANSFER_SRC,
@@ -43,7 +46,7 @@ impl BufferKind {
 
     fn location(self) -> MemoryLocation {
         match self {
-            Self::Geometry | Self::Storage => MemoryLocation::GpuOnly,
+            Self::Geometry | Self::MovingGeometry | Self::Storage => MemoryLocation::GpuOnly,
             Self::Dynamic | Self::Staging => MemoryLocation::CpuToGpu,
             Self::Readback => MemoryLocation::GpuToCpu,
         }
@@ -69,7 +72,7 @@ impl Buffer {
         let size = size.max(4).next_multiple_of(4);
         gpu.fault(FaultPoint::Buffer, name, "vkCreateBuffer")?;
         let limit = u64::from(gpu.limits().max_storage_buffer_range);
-        if matches!(kind, BufferKind::Storage | BufferKind::Dynamic) && size > limit {
+        if matches!(kind, BufferKind::MovingGeometry | BufferKind::Storage | BufferKind::Dynamic) && size > limit {
             return Err(GpuError::TooLarge {
                 what: format!("buffer '{name}'"),
                 asked: format!("{size} bytes"),

@@ -21,4 +21,4 @@ pub use commands::{Bind, ColorTarget, DepthTarget, Frames, PassTime, Recorder};
 pub use context::{Gpu, GpuOptions};
 pub use error::{GpuError, GpuResult};
 pub use memory::{Buffer, BufferKind, Image, ImageInfo, MemoryBlock};
-pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, TextureSet};
+pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, SamplerInfo, TextureSet};

@@ -14,7 +14,11 @@ use super::{
 #[must_use]
 pub fn texel_size(format: vk::Format) -> u64 {
     match format {
-        vk::Format::R8G8B8A8_UNORM | vk::Format::R32_UINT | vk::Format::D32_SFLOAT | vk::Format::R32_SFLOAT => 4,
+        vk::Format::R8G8B8A8_UNORM
+        | vk::Format::R32_UINT
+        | vk::Format::R16G16_SFLOAT
+        | vk::Format::D32_SFLOAT
+        | vk::Format::R32_SFLOAT => 4,
         vk::Format::R16G16B16A16_SFLOAT | vk::Format::R32G32_UINT => 8,
         vk::Format::R32G32B32A32_SFLOAT => 16,
         other => panic!("no read-back is written for {other:?}"),

@@ -53,6 +53,8 @@ enum Kind {
     Kept { width: u32, height: u32, format: vk::Format },
     /// Bytes on the device, kept from frame to frame as storage, without content at the frame's start.
     Storage { size: u64 },
+    /// A buffer that somebody else keeps.
+    External,
     /// Bytes on the host that copies go to.
     Readback { size: u64 },
 }
@@ -77,6 +79,7 @@ pub struct Graph<'a> {
     resources: Vec<Resource>,
     passes: Vec<Pass<'a>>,
     outputs: Vec<usize>,
+    externals: HashMap<usize, Arc<Buffer>>,
     frame: u64,
 }
 
@@ -206,6 +209,13 @@ impl<'a> Graph<'a> {
         BufferHandle(self.add(name, Kind::Storage { size }))
     }
 
+    /// A buffer of somebody else's, with what it holds: no pass of an earlier frame still uses it.
+    pub fn external(&mut self, buffer: &Arc<Buffer>) -> BufferHandle {
+        let index = self.add(buffer.name(), Kind::External);
+        self.externals.insert(index, Arc::clone(buffer));
+        BufferHandle(index)
+    }
+
     /// Host memory that copies go to; it is an output.
     pub fn readback(&mut self, name: &str, size: u64) -> BufferHandle {
         let index = self.add(name, Kind::Readback { size });
@@ -260,6 +270,7 @@ impl<'a> Graph<'a> {
                         Some(cache.histories.get(key).map_or(State::NEW, |history| history.states[*slot]))
                     }
                     Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
+                    Kind::External => Some(State::NEW),
                     _ => None,
                 },
             })
@@ -301,6 +312,7 @@ impl<'a> Graph<'a> {
                     image = Some(cache.keep(&gpu, &resource.name, (*width, *height, *format))?);
                 }
                 Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
+                Kind::External => buffer = self.externals.get(&index).cloned(),
                 Kind::Readback { size } if used => {
                     buffer = Some(Buffer::new(&gpu, &resource.name, *size, BufferKind::Readback)?);
                 }

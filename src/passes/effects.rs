@@ -1,7 +1,7 @@
 //! The passes of the camera's effects, whose pipelines are made when they are first used: a camera without effects pays
 //! nothing, not even at the start.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     FrameData, GpuScene, View,
@@ -10,6 +10,8 @@ use super::{
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
     motion_blur::MotionBlurPass,
+    scene_data::Posed,
+    skin::SkinPass,
     velocity::{Moment, VelocityPass},
     vignetting::VignettingPass,
 };
@@ -30,7 +32,7 @@ pub struct EffectPasses {
     grain: OnceLock<GrainPass>,
 }
 
-fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
+pub(super) fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
     if wanted && slot.get().is_none() {
         // Another thread may have been faster; its pass is as good.
         let _ = slot.set(new()?);
@@ -69,20 +71,24 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion; light as it is where that is off.
+    /// Blur by motion; light as it is where that is off. `shutter` is where things are when it opens and when it closes.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data): (&'a GpuScene, &'a FrameData),
-        view: &View,
-        depth: ImageHandle,
+        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
+        (view, depth): (&View, ImageHandle),
         light: ImageHandle,
         effects: &Effects,
+        shutter: Option<&[Arc<Posed>; 2]>,
     ) -> ImageHandle {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
-                let moment = |time: f64| Moment { to_clip: view.moved(blur.pose(time * blur.exposure)), posed: None };
-                let velocity = velocity.declare(g, scene, data, depth, "velocity", &[moment(-0.5), moment(0.5)]);
+                let moment = |time: f64, index: usize| Moment {
+                    to_clip: view.moved(blur.pose(time * blur.exposure)),
+                    posed: shutter.map(|poses| Arc::clone(&poses[index])),
+                };
+                let moments = [moment(-0.5, 0), moment(0.5, 1)];
+                let velocity = velocity.declare(g, (scene, data, skin), depth, "velocity", &moments);
                 pass.declare(g, data, depth, velocity, light, blur)
             }
             _ => light,

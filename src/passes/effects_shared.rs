@@ -76,6 +76,26 @@ shader_struct! {
 }
 
 shader_struct! {
+    /// Of the temporal anti-aliasing's pass.
+    pub struct TaaConstants {
+        /// Dot product with a camera-relative homogeneous position: its depth (m) for the last frame's camera.
+        pub depth_before: Vec4,
+        /// Of the output (pixels).
+        pub size: Vec2,
+        /// Of this frame's samples from their pixels' centres (pixels of the input).
+        pub jitter: Vec2,
+        /// Weight that the history has at most; 0 forgets it.
+        pub most: f32,
+        /// Standard deviations of its neighbourhood that a history may be off its mean.
+        pub gamma: f32,
+        /// 1: nothing has moved, the history is a plain mean.
+        pub still: u32,
+        /// Number of the frame, for rounding.
+        pub frame: u32,
+    }
+}
+
+shader_struct! {
     /// Of the bloom's passes.
     pub struct BloomConstants {
         /// Of this level's light, or of the scattered light.
@@ -128,11 +148,12 @@ shader_struct! {
 }
 
 /// All structs that the effects' shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 8] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
     DepthOfFieldConstants::LAYOUT,
     Highlight::LAYOUT,
     VelocityConstants::LAYOUT,
     MotionBlurConstants::LAYOUT,
+    TaaConstants::LAYOUT,
     BloomConstants::LAYOUT,
     VignettingConstants::LAYOUT,
     ChromaticAberrationConstants::LAYOUT,

@@ -1,5 +1,9 @@
 //! A scene's environment as `shaders/lib/environment.glsl` reads it: one buffer.
 
+use std::sync::OnceLock;
+
+use glam::Vec3;
+
 use super::shared::EnvironmentConstants;
 use crate::{
     photometry::environment::{Filtered, RadianceMap, Rows, dfg_table},
@@ -36,7 +40,8 @@ pub fn bytes(environment: Option<&Environment>, probes: bool) -> Vec<u8> {
     let mut bytes = bytemuck::bytes_of(&constants).to_vec();
     bytes.append(&mut texels);
     if environment.is_some() || probes {
-        bytes.extend_from_slice(bytemuck::cast_slice(&dfg_table()));
+        static DFG: OnceLock<Vec<Vec3>> = OnceLock::new();
+        bytes.extend_from_slice(bytemuck::cast_slice(DFG.get_or_init(dfg_table)));
     } else {
         // The array behind the head must not be empty.
         bytes.extend_from_slice(&[0; TEXEL]);

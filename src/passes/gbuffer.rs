@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{FrameData, GpuScene, scene_data};
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
-    graph::{Graph, ImageHandle},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Depth, 1 near and 0 far.
@@ -66,8 +66,14 @@ impl GbufferPass {
         })
     }
 
-    /// Declares the pass.
-    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> Gbuffer {
+    /// Declares the pass; `moved` are the scene's vertices where a pass moves them.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        moved: Option<BufferHandle>,
+    ) -> Gbuffer {
         let [width, height] = data.values.size;
         let out = Gbuffer {
             depth: g.image("depth", width, height, DEPTH),
@@ -75,8 +81,11 @@ impl GbufferPass {
             normal: g.image("gbuffer normal", width, height, NORMAL),
             emission: g.image("gbuffer emission", width, height, LIGHT),
         };
-        g.pass("gbuffer")
-            .depth_cleared(out.depth)
+        let mut pass = g.pass("gbuffer");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
+        pass.depth_cleared(out.depth)
             .color_cleared(out.surface, [0.0; 4])
             .color_cleared(out.normal, [0.0; 4])
             .color_cleared(out.emission, [0.0; 4])

@@ -2,6 +2,7 @@
 
 pub mod accumulate;
 pub mod alpha_coverage;
+pub mod anti_aliasing;
 pub mod ao;
 pub mod area_lights;
 pub mod background;
@@ -16,12 +17,14 @@ pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
 pub mod grain;
+pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
 pub mod mips;
+pub mod morphological;
 pub mod motion_blur;
 pub mod probes;
 pub mod profiles;
@@ -30,6 +33,9 @@ pub mod resolve;
 pub mod scene_data;
 pub mod shadow_maps;
 pub mod shared;
+pub mod skin;
+pub mod skin_shared;
+pub mod taa;
 pub mod tonemap;
 pub mod traced;
 pub mod variants;
@@ -45,6 +51,7 @@ pub use scene_data::GpuScene;
 pub use view::View;
 
 /// The buffers that every pass of a frame reads: host memory, new for each frame.
+#[derive(Clone)]
 pub struct FrameData {
     /// `FrameConstants`.
     pub constants: Arc<Buffer>,
@@ -75,7 +82,7 @@ pub struct FrameData {
     /// Indices of blended triangles from back to front.
     pub sorted: Arc<Buffer>,
     /// What is seen.
-    pub visible: scene_data::Visible,
+    pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
 }
@@ -118,6 +125,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// Moves vertices.
+    pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -140,6 +149,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Smooth edges.
+    pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
     pub accumulate: accumulate::AccumulatePass,
     /// Pixels by luminance.
@@ -175,6 +186,7 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            skin: skin::SkinPass::default(),
             gbuffer,
             blend,
             layered: layered::LayeredPass::new(gpu),
@@ -185,6 +197,7 @@ impl Passes {
             lighting: lighting?,
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
+            anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),
             accumulate: accumulate::AccumulatePass::new(gpu)?,
             exposure_histogram: exposure_histogram::ExposureHistogramPass::new(gpu)?,
             tonemap: tonemap?,

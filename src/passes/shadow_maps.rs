@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Graph, ImageHandle},
+    graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
 /// Cascades of a sun.
@@ -28,7 +28,7 @@ pub const CASCADES: usize = 4;
 const SPLIT_BLEND: f64 = 0.85;
 
 /// Texels at a map's border that lookups near the edge of what it covers may touch.
-const BORDER: f64 = 4.0;
+const BORDER: f64 = 3.0;
 
 /// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
 const WIDEST_SPOT: f64 = 1.15;
@@ -372,9 +372,8 @@ impl ShadowMapsPass {
                 attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
-                // a caster's own slope has no bound, and lets light through walls that it passes by.
-                depth_bias: Some((-4.0, 0.0)),
+                // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
+                depth_bias: Some((-4.0, -3.2)),
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
@@ -386,13 +385,14 @@ impl ShadowMapsPass {
     }
 
     /// Declares the pass, which draws the scene once into each map that is not `kept` from an earlier frame; nothing where
-    /// there are no maps.
+    /// there are no maps. `moved` are the scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
         kept: Option<&MapPlan>,
+        moved: Option<BufferHandle>,
     ) -> Option<ImageHandle> {
         let shadows = &data.shadows;
         if shadows.plan.maps.is_empty() {
@@ -406,7 +406,10 @@ impl ShadowMapsPass {
         if drawn.is_empty() {
             return Some(atlas);
         }
-        let pass = g.pass("shadow maps");
+        let mut pass = g.pass("shadow maps");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
         let pass = if kept.is_some() { pass.depth_over(atlas) } else { pass.depth_cleared(atlas) };
         let over = kept.is_some();
         pass.record(move |cx| {
@@ -469,7 +472,7 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters = if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) };
+        let casters = Arc::new(if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,
@@ -481,11 +484,12 @@ impl FrameShadows {
 }
 
 /// The buffers of a frame's shadow maps.
+#[derive(Clone)]
 pub struct FrameShadows {
     /// Which maps there are.
     pub plan: MapPlan,
     /// What throws shadows.
-    pub casters: Casters,
+    pub casters: Arc<Casters>,
     /// Instances of all that throws shadows.
     pub instances: Arc<Buffer>,
     /// `ShadowMap`s.

@@ -35,6 +35,10 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
+        /// What textures' derivatives are multiplied by: below 1 where several frames make a picture.
+        pub texture_scale: f32,
+        /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
+        pub noise_shift: f32,
         /// `AMBIENT_` bits.
         pub ambient: u32,
         /// 1: some pixels are lit by the layered pass.
@@ -45,10 +49,6 @@ shader_struct! {
         pub probe_count: u32,
         /// Padding.
         pub pad0: u32,
-        /// Padding.
-        pub pad1: u32,
-        /// Padding.
-        pub pad2: u32,
     }
 }
 
@@ -321,7 +321,7 @@ shader_struct! {
 }
 
 /// All structs that the shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 11] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
     FrameConstants::LAYOUT,
     LightNode::LAYOUT,
     Light::LAYOUT,

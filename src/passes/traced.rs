@@ -62,14 +62,51 @@ impl SceneTrees {
             ("bvh_corner_block", upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?),
             ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
         ];
-        // The host keeps what places need, not what the device has.
+        // The host keeps what places need, not what the device has, unless vertices move.
         let masked = !bvh.masks.is_empty();
-        bvh.forget_triangles();
+        if scene.deformed().is_empty() {
+            bvh.forget_triangles();
+        }
         Ok(Self { bvh, buffers, masked })
+    }
+
+    /// Goes along with a scene whose nodes and vertices have moved. Where nodes have moved the upper level is made anew;
+    /// trees of moved vertices keep their shape, and all lower trees are uploaded again.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn follow(&mut self, gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<()> {
+        if !self.bvh.fits(scene) {
+            *self = Self::new(gpu, uploader, scene)?;
+            return Ok(());
+        }
+        let deformed = scene.deformed();
+        for &(_, mesh) in &deformed {
+            for (number, primitive) in scene.meshes[mesh].primitives.iter().enumerate() {
+                if primitive.deform.is_some() {
+                    self.bvh.refit(mesh, number, primitive);
+                }
+            }
+        }
+        self.bvh.place(scene);
+        if !deformed.is_empty() {
+            let [nodes, triangles, ..] = &mut self.buffers;
+            for ((name, slot), bytes) in [
+                (("shadow nodes", nodes), bytemuck::cast_slice(&self.bvh.nodes)),
+                (("shadow triangles", triangles), bytemuck::cast_slice(&self.bvh.triangles)),
+            ] {
+                let bytes: &[u8] = bytes;
+                // A frame that is under way reads the one before.
+                slot.1 = Buffer::new(gpu, name, bytes.len().max(48) as u64, BufferKind::Storage)?;
+                uploader.buffer(&slot.1, bytes)?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// The trees with their upper level for one frame's camera.
+#[derive(Clone)]
 pub struct FrameTrees {
     scene: [(&'static str, Arc<Buffer>); 4],
     top: Arc<Buffer>,

@@ -2,9 +2,16 @@
 
 use std::sync::Arc;
 
-use glam::{DMat4, DVec3};
+use glam::{DMat4, DVec3, Mat4};
 
-use super::{FrameData, GpuScene, View, effects_shared::VelocityConstants, scene_data::Posed};
+use super::{
+    FrameData, GpuScene, View, dynamic_buffer,
+    effects_shared::VelocityConstants,
+    gbuffer::DEPTH,
+    scene_data::{Draw, Layer, Posed, VERTEX_STRIDE, vertex_attributes},
+    skin::SkinPass,
+    skin_shared::{Move, MoveConstants, NO_POSITIONS},
+};
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
     graph::{Access, Graph, ImageHandle},
@@ -30,36 +37,54 @@ impl Moment {
     }
 }
 
-/// The pipeline.
+/// The pipelines.
 pub struct VelocityPass {
     pipeline: Arc<GraphicsPipeline>,
+    moving: Arc<GraphicsPipeline>,
+}
+
+/// Instances that move, draw by draw.
+struct Moving<'a> {
+    draws: Vec<(&'a Draw, MoveConstants)>,
+    moves: Vec<Move>,
 }
 
 impl VelocityPass {
-    /// Makes the pipeline.
+    /// Makes the pipelines.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
         let state = GraphicsState { colors: vec![(VELOCITY, false)], ..GraphicsState::default() };
-        Ok(Self { pipeline: GraphicsPipeline::new(gpu, "velocity", "fullscreen.vert", "velocity.frag", &state)? })
+        let moving = GraphicsState {
+            vertex_stride: VERTEX_STRIDE,
+            attributes: vertex_attributes().into_iter().filter(|attribute| attribute.0 == 0).collect(),
+            // What is seen has drawn this depth, holes of masks have not.
+            depth: Some((DEPTH, false, vk::CompareOp::EQUAL)),
+            ..state.clone()
+        };
+        Ok(Self {
+            pipeline: GraphicsPipeline::new(gpu, "velocity", "fullscreen.vert", "velocity.frag", &state)?,
+            moving: GraphicsPipeline::new(gpu, "velocity moving", "velocity.vert", "velocity_moving.frag", &moving)?,
+        })
     }
 
-    /// Declares the pass: how far each pixel of the frame moves in the picture from the first moment to the last. Temporal
-    /// passes ask from the last frame to this one, motion blur from the shutter's opening to its closing; `name` tells
-    /// their images apart.
+    /// Declares the passes: how far each pixel of the frame moves in the picture from the first moment to the last. The
+    /// camera's own motion first, everywhere; then what moves itself is drawn over it where it is seen. Temporal passes
+    /// ask from the last frame to this one, motion blur from the shutter's opening to its closing; `name` tells their
+    /// images apart. Blended surfaces have the velocity of what is behind them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        _scene: &'a GpuScene,
-        data: &'a FrameData,
+        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
         depth: ImageHandle,
         name: &str,
-        [first, last]: &[Moment; 2],
+        moments: &[Moment; 2],
     ) -> ImageHandle {
         let [width, height] = data.values.size;
         let out = g.image(name, width, height, VELOCITY);
-        let constants = VelocityConstants { open: first.to_clip.as_mat4(), close: last.to_clip.as_mat4() };
+        let [open, close] = [&moments[0], &moments[1]].map(|moment| moment.to_clip.as_mat4());
+        let constants = VelocityConstants { open, close };
         g.pass(name).uses(depth, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
             let depth = cx.image(depth);
             cx.rec.bind_graphics(&self.pipeline, &[data.uniform(), ("depth_image", Bind::Sampled(&depth))])?;
@@ -67,6 +92,91 @@ impl VelocityPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
+        let moving = moving(scene, data, moments);
+        if moving.draws.is_empty() {
+            return out;
+        }
+        let elsewhere = |draw: &MoveConstants, index: usize| {
+            [draw.first_positions, draw.last_positions].get(index).is_some_and(|&first| first != NO_POSITIONS)
+        };
+        let mut positions = |index: usize| {
+            let posed = moments[index].posed.as_ref()?;
+            let wanted = moving.draws.iter().any(|(_, draw)| elsewhere(draw, index));
+            let which = if index == 0 { "first" } else { "last" };
+            wanted.then(|| skin.positions(g, scene, &format!("{name}: {which} positions"), posed)).flatten()
+        };
+        let positions = [positions(0), positions(1)];
+        let mut pass = g.pass(&format!("{name} of what moves")).depth_tested(depth).color_over(out);
+        for handle in positions.into_iter().flatten() {
+            pass = pass.uses(handle, Access::VertexStorageRead);
+        }
+        pass.record(move |cx| {
+            let moves = dynamic_buffer(cx.rec.gpu(), "moves", &moving.moves)?;
+            // Where nothing is read, any buffer will do.
+            let [first, last] = positions.map(|handle| handle.map_or_else(|| Arc::clone(&moves), |h| cx.buffer(h)));
+            cx.rec.bind_graphics(
+                &self.moving,
+                &[
+                    data.uniform(),
+                    ("instance_block", Bind::Storage(&data.instances)),
+                    ("move_block", Bind::Storage(&moves)),
+                    ("first_position_block", Bind::Storage(&first)),
+                    ("last_position_block", Bind::Storage(&last)),
+                ],
+            )?;
+            cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+            for (draw, constants) in &moving.draws {
+                cx.rec.push_graphics(&self.moving, constants);
+                cx.rec.set_culling(!draw.double_sided, draw.mirrored);
+                let Draw { first_index, index_count, vertex_offset, first_instance, instance_count, .. } = **draw;
+                cx.rec.draw_indexed(first_index, index_count, vertex_offset, first_instance, instance_count);
+            }
+            Ok(())
+        });
         out
     }
+}
+
+/// Draws of which something is not at both moments where it is in the frame.
+fn moving<'a>(scene: &GpuScene, data: &'a FrameData, moments: &[Moment; 2]) -> Moving<'a> {
+    let mut out = Moving { draws: Vec::new(), moves: Vec::new() };
+    let now = &scene.now;
+    let at = [&moments[0], &moments[1]].map(|moment| moment.posed.as_ref().unwrap_or(now));
+    if at.iter().all(|posed| Arc::ptr_eq(posed, now) || *posed == now) {
+        return out;
+    }
+    let part_of = |group: u32| {
+        scene.deformers.iter().flat_map(|deformers| &deformers.parts).find(|part| part.group == group as usize)
+    };
+    let eye = DMat4::from_translation(-data.camera);
+    for draw in data.visible.draws.iter().filter(|draw| draw.layer != Layer::Blend) {
+        let range = draw.first_instance as usize..(draw.first_instance + draw.instance_count) as usize;
+        let sources = data.visible.sources.get(range).unwrap_or_default();
+        let Some(&(group, _)) = sources.first() else { continue };
+        let places = |posed: &Posed| posed.groups.get(group as usize).map(|group| Arc::clone(&group.places));
+        let [Some(first), Some(last), Some(still)] = [places(at[0]), places(at[1]), places(now)] else { continue };
+        let own = part_of(group)
+            .map(|part| at.map(|posed| if posed.movers == now.movers { NO_POSITIONS } else { part.own }))
+            .unwrap_or([NO_POSITIONS; 2]);
+        let stands = Arc::ptr_eq(&first, &still) && Arc::ptr_eq(&last, &still) || first == still && last == still;
+        if stands && own == [NO_POSITIONS; 2] {
+            continue;
+        }
+        let constants = MoveConstants {
+            first_move: out.moves.len() as u32,
+            first_instance: draw.first_instance,
+            first_vertex: draw.vertex_offset as u32,
+            first_positions: own[0],
+            last_positions: own[1],
+        };
+        let [to_first, to_last] = [&moments[0], &moments[1]].map(|moment| moment.to_clip * eye);
+        out.moves.extend(sources.iter().map(|&(_, place)| {
+            let of = |to_clip: DMat4, places: &[DMat4]| {
+                places.get(place as usize).map_or(Mat4::IDENTITY, |place| (to_clip * *place).as_mat4())
+            };
+            Move { first: of(to_first, &first), last: of(to_last, &last) }
+        }));
+        out.draws.push((draw, constants));
+    }
+    out
 }

@@ -1,6 +1,6 @@
 //! The camera's place and projection as the passes need them.
 
-use glam::{DMat3, DMat4, DVec3, Mat4, Vec3, Vec4, vec4};
+use glam::{DMat3, DMat4, DVec2, DVec3, Mat4, Vec3, Vec4, vec4};
 
 use crate::scene::Projection;
 
@@ -23,6 +23,9 @@ pub struct View {
     pub width: u32,
     /// Pixels down.
     pub height: u32,
+    /// Where in each pixel the picture is sampled: pixels right and down of its centre, each within half a pixel. Both
+    /// matrices above hold it.
+    pub jitter: DVec2,
 }
 
 impl View {
@@ -47,7 +50,43 @@ impl View {
             parallel: matches!(projection, Projection::Orthographic { .. }),
             width,
             height,
+            jitter: DVec2::ZERO,
         }
+    }
+
+    /// The same camera with each pixel sampled this far from its centre (pixels, right and down), instead of where it was
+    /// sampled before. What is rebuilt from depth through `inverse` lies where it lay.
+    #[must_use]
+    pub fn jittered(&self, jitter: DVec2) -> Self {
+        // The picture moves the other way: what lies at the sample comes to the pixel's centre.
+        let by = self.jitter - jitter;
+        let shift =
+            Vec3::new((2.0 * by.x / f64::from(self.width)) as f32, (2.0 * by.y / f64::from(self.height)) as f32, 0.0);
+        // x' = x + w shift: a translation once divided.
+        let (forth, back) = (Mat4::from_translation(shift), Mat4::from_translation(-shift));
+        Self { view_projection: forth * self.view_projection, inverse: self.inverse * back, jitter, ..*self }
+    }
+
+    /// The same camera with its picture in other pixels, sampled at their centres.
+    #[must_use]
+    pub fn resized(&self, width: u32, height: u32) -> Self {
+        Self { width, height, ..self.jittered(DVec2::ZERO) }
+    }
+
+    /// Distance along this camera's line of sight (m) of positions relative to another camera: the dot product with the
+    /// homogeneous position.
+    #[must_use]
+    pub fn depth_from(&self, other: &Self) -> Vec4 {
+        let shift = (other.position - self.position).dot(self.forward.as_dvec3());
+        self.forward.extend(shift as f32)
+    }
+
+    /// Whether this camera stands where another does and sees the same, wherever in the pixels they sample.
+    #[must_use]
+    pub fn stands_as(&self, other: &Self) -> bool {
+        let (a, b) = (self.jittered(DVec2::ZERO), other.jittered(DVec2::ZERO));
+        let close = (a.view_projection - b.view_projection).to_cols_array().iter().all(|x| x.abs() < 1e-6);
+        self.position == other.position && [self.width, self.height] == [other.width, other.height] && close
     }
 
     /// To the clip space of the camera after it has moved: from world axes relative to where it is now. `pose` is where
@@ -210,6 +249,40 @@ mod tests {
         let got = now.moved(pose).as_mat4() * (p - now.position).as_vec3().extend(1.0);
         let want = then.view_projection * (p - then.position).as_vec3().extend(1.0);
         assert!((got - want).length() < 1e-5 * want.length(), "{got} {want}");
+    }
+
+    #[test]
+    fn a_jittered_view_samples_beside_the_centre() {
+        let world = DMat4::from_rotation_translation(DQuat::from_rotation_x(-0.2), DVec3::new(0.0, 3.0, 0.0));
+        let parallel = Projection::Orthographic { half_width: 4.0, half_height: 2.0, near: 0.1, far: 50.0 };
+        for projection in [perspective(None), perspective(Some(20.0)), parallel] {
+            let view = View::new(world, &projection, 160, 90);
+            let jittered = view.jittered(DVec2::new(0.25, -0.375));
+            let p = world.transform_vector3(DVec3::new(0.2, 0.1, -5.0)).as_vec3();
+            let pixel = |view: &View| {
+                let c = view.view_projection * p.extend(1.0);
+                ((c.x / c.w * 0.5 + 0.5) * 160.0, (c.y / c.w * 0.5 + 0.5) * 90.0, c / c.w)
+            };
+            let (at, moved) = (pixel(&view), pixel(&jittered));
+            assert!((at.0 - moved.0 - 0.25).abs() < 1e-4 && (at.1 - moved.1 + 0.375).abs() < 1e-4, "{at:?} {moved:?}");
+            let back = jittered.inverse * moved.2;
+            assert!((back.truncate() / back.w - p).length() < 1e-4);
+            assert!(
+                jittered.stands_as(&view) && !jittered.stands_as(&View::new(DMat4::IDENTITY, &projection, 160, 90))
+            );
+        }
+    }
+
+    #[test]
+    fn depth_is_told_for_another_camera() {
+        let other = DMat4::from_rotation_translation(DQuat::from_rotation_y(0.1), DVec3::new(1e6, 1.0, 0.0));
+        let (a, b) = (
+            View::new(other, &perspective(None), 160, 90),
+            View::new(other * DMat4::from_translation(DVec3::X), &perspective(None), 160, 90),
+        );
+        let p = other.transform_point3(DVec3::new(0.2, 0.1, -5.0));
+        let relative = (p - a.position).as_vec3().extend(1.0);
+        assert!((b.depth_from(&a).dot(relative) - 5.0).abs() < 1e-4);
     }
 
     #[test]

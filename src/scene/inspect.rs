@@ -11,7 +11,10 @@ use crate::photometry::{
     lights::{Emitter, Sides, SpotFlux, luminance_to_ev100},
 };
 
-use super::{AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap};
+use super::{
+    AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap,
+    animation::{Play, Target},
+};
 
 /// Solid angle (sr) of a disk of 0.2666 degrees half angle, the mean sun: 2 pi (1 - cos 0.2666 deg).
 const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
@@ -80,6 +83,8 @@ pub fn report(scene: &Scene) -> String {
     materials(scene, &mut text);
     textures(scene, &mut text);
     cameras(scene, &mut text);
+    skins(scene, &mut text);
+    animations(scene, &mut text);
     lights(scene, &mut text);
     notes(scene, &mut text);
     text.0
@@ -274,6 +279,39 @@ fn textures(scene: &Scene, text: &mut Text) {
     text.list("Variants", scene.variants.iter().enumerate(), |text, (i, variant)| {
         let primitives = variant.materials.len();
         text.line(1, format!("{}: other materials for {primitives} primitives", named("variant", i, &variant.name)));
+    });
+}
+
+fn skins(scene: &Scene, text: &mut Text) {
+    text.list("Skins", scene.skins.iter().enumerate(), |text, (i, skin)| {
+        text.line(1, format!("{}: {} joints", named("skin", i, &skin.name), skin.joints.len()));
+    });
+}
+
+fn animations(scene: &Scene, text: &mut Text) {
+    let played = scene.played(&Play::Auto);
+    text.list("Animations", scene.animations.iter().enumerate(), |text, (i, animation)| {
+        let name = named("animation", i, &animation.name);
+        let of = |wanted: fn(&Target) -> bool| animation.channels.iter().filter(|c| wanted(&c.target)).count();
+        let counts = [
+            (of(|target| matches!(target, Target::Translation(_))), "translations"),
+            (of(|target| matches!(target, Target::Rotation(_))), "rotations"),
+            (of(|target| matches!(target, Target::Scale(_))), "scales"),
+            (of(|target| matches!(target, Target::Weights(_) | Target::Weight(..))), "morph weights"),
+            (of(|target| matches!(target, Target::Value(_))), "other values"),
+        ];
+        let moved: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let length =
+            if animation.duration.is_finite() { format!("{} s", digits(animation.duration)) } else { "no end".into() };
+        let moved = if moved.is_empty() { "by formula".into() } else { moved.join(", ") };
+        text.line(
+            1,
+            format!(
+                "{name}: {length}; {moved}{}",
+                if played.contains(&i) { "" } else { " (not played unless chosen)" }
+            ),
+        );
     });
 }
 

@@ -1,5 +1,7 @@
 //! The scene model and the import of files: the only room that reads untrusted bytes.
+pub mod animation;
 pub mod build;
+pub mod defaults;
 pub mod emissive;
 pub mod environment;
 pub mod gltf;

@@ -8,6 +8,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
+use super::animation::{Animation, Deform, Skin, Trs};
 use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
@@ -48,6 +49,10 @@ pub struct Scene {
     pub multiscatter: bool,
     /// Other materials that the file has for its primitives (`scene.variant` of the look).
     pub variants: Vec<Variant>,
+    /// Skeletons that nodes with a mesh refer to.
+    pub skins: Vec<Skin>,
+    /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
+    pub animations: Vec<Animation>,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -95,8 +100,15 @@ pub struct Node {
     pub children: Vec<usize>,
     /// From this node's space to its parent's; affine.
     pub local: DMat4,
+    /// The same at rest, in the parts that animations move; none: of `local`.
+    pub trs: Option<Trs>,
     /// Index into `Scene::meshes`.
     pub mesh: Option<usize>,
+    /// Index into `Scene::skins`: the joints carry the mesh, and this node, a root, only says what its vertices are
+    /// relative to (`Scene::palette`).
+    pub skin: Option<usize>,
+    /// Weights of the mesh's morph targets.
+    pub weights: Vec<f32>,
     /// Index into `Scene::lights`; it shines along the node's -Z.
     pub light: Option<usize>,
     /// Index into `Scene::cameras`; it looks along the node's -Z, its up is +Y.
@@ -131,6 +143,8 @@ pub struct Primitive {
     pub indices: Vec<u32>,
     /// Index into `Scene::materials`.
     pub material: Option<usize>,
+    /// What moves the vertices: positions, normals and tangents above are then those of one pose (`Scene::bake`).
+    pub deform: Option<Arc<Deform>>,
 }
 
 /// The metallic/roughness material of glTF 2.0 (section 3.9).

@@ -51,6 +51,8 @@ pub(super) struct Group {
     pub(super) refracts: bool,
     pub(super) casts: bool,
     pub(super) double_sided: bool,
+    /// Mesh and primitive of the scene; none for a lamp's surface.
+    pub(super) source: Option<(usize, usize)>,
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
@@ -63,6 +65,8 @@ pub(super) struct Part<'a> {
     pub(super) primitive: &'a scene::Primitive,
     pub(super) places: Arc<[DMat4]>,
     pub(super) material: usize,
+    /// Mesh and primitive of the scene.
+    pub(super) source: Option<(usize, usize)>,
 }
 
 /// All primitives that a scene shows.
@@ -74,9 +78,10 @@ pub(super) fn scene_parts(scene: &Scene, default_material: usize) -> Vec<Part<'_
         }
     }
     let mut parts = Vec::new();
-    for (mesh, places) in scene.meshes.iter().zip(&places).filter(|(_, places)| !places.is_empty()) {
+    for (index, (mesh, places)) in scene.meshes.iter().zip(&places).enumerate().filter(|(_, of)| !of.1.is_empty()) {
         let shared: Arc<[DMat4]> = places.as_slice().into();
-        parts.extend(mesh.primitives.iter().map(|primitive| Part {
+        parts.extend(mesh.primitives.iter().enumerate().map(|(number, primitive)| Part {
+            source: Some((index, number)),
             primitive,
             places: Arc::clone(&shared),
             material: primitive.material.filter(|&m| m < default_material).unwrap_or(default_material),
@@ -110,12 +115,14 @@ pub(super) fn upload_geometry(
             });
         }
     }
-    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), BufferKind::Geometry)?;
+    let moves = parts.iter().any(|part| part.primitive.deform.is_some());
+    let kind = if moves { BufferKind::MovingGeometry } else { BufferKind::Geometry };
+    let vertices = Buffer::new(gpu, "vertices", vertex_count as u64 * u64::from(VERTEX_STRIDE), kind)?;
     let indices = Buffer::new(gpu, "indices", index_count as u64 * 4, BufferKind::Geometry)?;
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
-    for &Part { primitive, ref places, material } in parts {
+    for &Part { primitive, ref places, material, source } in parts {
         let described = materials.get(material).cloned().unwrap_or_default();
         let (center, radius) = bounding_sphere(&primitive.positions);
         groups.push(Group {
@@ -134,6 +141,7 @@ pub(super) fn upload_geometry(
             refracts: layers::refracts(&described),
             casts: casts_shadow(&described),
             double_sided: described.double_sided,
+            source,
         });
         posed.push(PosedGroup { center, radius, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));

@@ -1,5 +1,6 @@
 //! The scene on the device: geometry, materials, textures, lights; and what of it a view sees.
 
+mod deform;
 mod geometry;
 mod layers;
 mod lights;
@@ -17,6 +18,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
+pub(in crate::passes) use self::deform::Deformers;
 pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
@@ -92,6 +94,8 @@ pub struct Visible {
     pub draws: Vec<Draw>,
     /// Instances that the draws refer to.
     pub instances: Vec<shared::Instance>,
+    /// Of each instance its group and place.
+    pub(in crate::passes) sources: Vec<(u32, u32)>,
     /// Instances outside of the view.
     pub culled: usize,
     /// Indices of blended triangles from back to front, which `sorted` draws refer to.
@@ -101,6 +105,8 @@ pub struct Visible {
 /// A scene on the device.
 pub struct GpuScene {
     /// Another one for each upload.
+    pub upload: u64,
+    /// Another one for each upload and each pose.
     pub number: u64,
     /// All vertices.
     pub vertices: Arc<Buffer>,
@@ -143,7 +149,9 @@ pub struct GpuScene {
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
-    pub posed: Arc<Posed>,
+    pub now: Arc<Posed>,
+    /// Meshes whose vertices move.
+    pub(in crate::passes) deformers: Option<Deformers>,
     /// Those from `own_groups` on are shining surfaces of lamps: seen, but nothing else; they cast no shadow.
     groups: Vec<Group>,
     /// Triangles of blended groups.
@@ -197,6 +205,38 @@ impl CasterGroup {
     }
 }
 
+/// Number of the next upload or pose.
+static UPLOADS: AtomicU64 = AtomicU64::new(0);
+
+/// The scene's materials, the default one, and those of lamps' surfaces.
+fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::Material> {
+    let own = scene.materials.iter().cloned().chain([scene::Material::default()]);
+    own.chain(bodies.iter().map(|body| body.material.clone())).collect()
+}
+
+/// `numbers`: which of them are layered materials, and which of those.
+fn pack_all(
+    scene: &Scene,
+    materials: &[scene::Material],
+    default_material: usize,
+    numbers: &[Option<u32>],
+) -> Vec<shared::Material> {
+    let has_tangents = materials_with_tangents(scene);
+    let pack = |(index, material): (usize, &scene::Material)| {
+        let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
+        packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
+        packed
+    };
+    materials.iter().enumerate().map(pack).collect()
+}
+
+/// Every material as the shaders read it.
+fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Material> {
+    pack_all(scene, &all_materials(scene, &area_lights::lamp_bodies(scene)), scene.materials.len(), numbers)
+}
+
 impl GpuScene {
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
@@ -213,22 +253,18 @@ impl GpuScene {
         let mut uploader = Uploader::new(gpu)?;
         let default_material = scene.materials.len();
         let bodies = area_lights::lamp_bodies(scene);
-        let materials: Vec<scene::Material> = scene
-            .materials
-            .iter()
-            .cloned()
-            .chain([scene::Material::default()])
-            .chain(bodies.iter().map(|body| body.material.clone()))
-            .collect();
+        let materials = all_materials(scene, &bodies);
         let mut parts = scene_parts(scene, default_material);
         let own_groups = parts.len();
         parts.extend(bodies.iter().enumerate().map(|(index, body)| Part {
             primitive: &body.surface,
             places: Arc::new([body.place]),
             material: default_material + 1 + index,
+            source: None,
         }));
         let (vertices, indices, groups, posed) =
             upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
+        let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
         let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
         let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
         let has_tangents = materials_with_tangents(scene);
@@ -236,18 +272,8 @@ impl GpuScene {
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
         let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
-        let layer_of = |index: usize| further.as_ref().and_then(|layers| layers.numbers.get(index).copied().flatten());
-        let packed: Vec<shared::Material> = materials
-            .iter()
-            .enumerate()
-            .map(|(index, material)| {
-                let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
-                packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
-                packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
-                packed.layers = layer_of(index).unwrap_or(shared::NONE);
-                packed
-            })
-            .collect();
+        let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+        let packed = pack_all(scene, &materials, default_material, numbers);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
@@ -290,9 +316,10 @@ impl GpuScene {
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
         uploader.finish()?;
         let bounds = (low, high);
-        static UPLOADS: AtomicU64 = AtomicU64::new(0);
-        Ok(Self {
-            number: UPLOADS.fetch_add(1, Ordering::Relaxed),
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        let mut uploaded = Self {
+            upload: number,
+            number,
             vertices,
             indices,
             materials: material_buffer,
@@ -313,20 +340,26 @@ impl GpuScene {
             white,
             no_backs,
             bounds,
-            posed: Arc::new(Posed { groups: posed }),
+            now: Arc::new(Posed { groups: posed, movers: Default::default() }),
+            deformers,
             groups,
             blended,
             own_groups,
-        })
+        };
+        if uploaded.deformers.is_some() {
+            uploaded.now = uploaded.posed(scene);
+        }
+        Ok(uploaded)
     }
 
     /// What this view sees, and in which order it is drawn; with the shining surfaces of lamps or without.
     #[must_use]
     pub fn visible(&self, view: &View, lamps: bool) -> Visible {
-        let mut visible = Visible { draws: Vec::new(), instances: Vec::new(), culled: 0, sorted: Vec::new() };
+        let mut visible =
+            Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
         let mut blended: Vec<order::Item<'_>> = Vec::new();
-        let groups = self.groups.iter().zip(&self.posed.groups).take(if lamps { usize::MAX } else { self.own_groups });
-        for (index, (group, posed)) in groups.enumerate() {
+        let groups = self.groups.iter().zip(&self.now.groups).take(if lamps { usize::MAX } else { self.own_groups });
+        for (number, (group, posed)) in groups.enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {
@@ -343,7 +376,7 @@ impl GpuScene {
                     refracts: group.refracts,
                     sorted: false,
                 };
-                for place in posed.places.iter() {
+                for (index, place) in posed.places.iter().enumerate() {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
@@ -358,10 +391,11 @@ impl GpuScene {
                             distance: center.dot(view.forward),
                             draw: draw(visible.instances.len() as u32, 1),
                             place: *place,
-                            triangles: self.blended.get(&index),
+                            triangles: self.blended.get(&number),
                         });
                     }
                     visible.instances.push(instance);
+                    visible.sources.push((number as u32, index as u32));
                 }
                 let count = visible.instances.len() as u32 - first;
                 if count > 0 && group.layer != Layer::Blend {
@@ -380,7 +414,7 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
-        let groups = self.groups.iter().zip(&self.posed.groups).take(self.own_groups);
+        let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());

@@ -1,11 +1,23 @@
 //! Where things are at one moment.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
-use glam::{DMat4, Vec3};
+use glam::{DMat4, DVec3, Vec3};
+
+use super::{
+    super::{area_lights, light_tree, profiles::Profiles},
+    GpuScene, UPLOADS,
+    deform::Movers,
+    lights::{tree_over, world_lights},
+    pack_materials,
+};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    scene::{Scene, animation::Target},
+};
 
 /// Where a primitive is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(in crate::passes) struct PosedGroup {
     /// Of a sphere around it, in its own space.
     pub center: Vec3,
@@ -16,8 +28,112 @@ pub(in crate::passes) struct PosedGroup {
 }
 
 /// Where everything is at one moment: of a frame, when a shutter opens or closes, or of the frame before.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posed {
     /// In the order of the scene's groups; surfaces of lamps follow.
     pub(in crate::passes) groups: Vec<PosedGroup>,
+    /// What moves vertices.
+    pub(in crate::passes) movers: Movers,
+}
+
+impl Posed {
+    /// The box around everything (m).
+    fn bounds(&self, groups: usize) -> Option<(DVec3, DVec3)> {
+        let mut bounds: Option<(DVec3, DVec3)> = None;
+        for group in self.groups.iter().take(groups) {
+            for place in group.places.iter() {
+                let linear = glam::DMat3::from_mat4(*place);
+                // A sphere's box under a transform: half sides are the lengths of the rows.
+                let half = DVec3::new(linear.row(0).length(), linear.row(1).length(), linear.row(2).length())
+                    * f64::from(group.radius);
+                let center = place.transform_point3(group.center.as_dvec3());
+                let (low, high) = (center - half, center + half);
+                bounds = Some(bounds.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
+            }
+        }
+        bounds
+    }
+}
+
+impl GpuScene {
+    /// Where things are in a pose of the scene that was uploaded (`Scene::apply`): for moments beside the frame's own.
+    #[must_use]
+    pub fn posed(&self, scene: &Scene) -> Arc<Posed> {
+        let mut places: Vec<Vec<DMat4>> = vec![Vec::new(); scene.meshes.len()];
+        for placed in scene.walk() {
+            if let Some(places) = placed.node.mesh.and_then(|mesh| places.get_mut(mesh)) {
+                places.push(placed.world);
+            }
+        }
+        let places: Vec<Arc<[DMat4]>> = places.into_iter().map(Arc::from).collect();
+        let mut bodies = if self.groups.len() > self.own_groups { area_lights::lamp_bodies(scene) } else { Vec::new() }
+            .into_iter()
+            .map(|body| body.place);
+        let mut groups: Vec<PosedGroup> = self
+            .groups
+            .iter()
+            .zip(&self.now.groups)
+            .map(|(group, now)| {
+                let places = match group.source {
+                    Some((mesh, _)) => places.get(mesh).cloned(),
+                    None => bodies.next().map(|place| Arc::from([place])),
+                };
+                PosedGroup { places: places.unwrap_or_else(|| Arc::clone(&now.places)), ..now.clone() }
+            })
+            .collect();
+        let mut movers = Movers::default();
+        if let Some(deformers) = &self.deformers {
+            let worlds = scene.worlds();
+            movers = deformers.movers(scene, &worlds);
+            for part in &deformers.parts {
+                if let Some(group) = groups.get_mut(part.group) {
+                    (group.center, group.radius) = part.sphere(scene, &worlds);
+                }
+            }
+        }
+        Arc::new(Posed { groups, movers })
+    }
+
+    /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on the device, in the next
+    /// frame), lights, numbers of materials, and trees for traced shadows, which take the vertices of `Scene::bake`.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn follow(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        let posed = self.posed(scene);
+        let mut uploader = Uploader::new(gpu)?;
+        let moved = *posed != *self.now;
+        if moved {
+            self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
+            if let Some(trees) = &mut self.trees {
+                trees.follow(gpu, &mut uploader, scene)?;
+            }
+            self.now = posed;
+        }
+        let lights = world_lights(scene, &mut Profiles::default());
+        let shine_alike = lights.len() == self.lights.len()
+            && lights.iter().zip(&self.lights).all(|(a, b)| {
+                a.position == b.position && bytemuck::bytes_of(&a.shader) == bytemuck::bytes_of(&b.shader)
+            });
+        if !shine_alike {
+            self.light_tree = tree_over(&lights);
+            let (low, high) = self.bounds;
+            let table = light_tree::loss_table(&self.light_tree, low, high);
+            self.losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
+            uploader.buffer(&self.losses, bytemuck::cast_slice(&table))?;
+            self.lights = lights;
+        }
+        let values = scene.animations.iter().flat_map(|animation| &animation.channels);
+        if values.into_iter().any(|channel| matches!(channel.target, Target::Value(_))) {
+            let numbers = self.layers.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
+            let bytes = pack_materials(scene, numbers);
+            let bytes: &[u8] = bytemuck::cast_slice(&bytes);
+            self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&self.materials, bytes)?;
+        }
+        if moved || !shine_alike {
+            self.number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        }
+        uploader.finish()
+    }
 }

@@ -488,6 +488,18 @@ impl<'a> Store<'a> {
         Ok(out)
     }
 
+    /// All numbers of all elements in a row, normalized where the accessor says so.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(super) fn row(&self, accessor: &Accessor) -> Result<Vec<f32>, ReadError> {
+        self.fits(accessor)?;
+        let mut out = Vec::new();
+        self.visit(accessor, &mut |_, element| {
+            let number = |&x: &f64| if accessor.normalized { accessor.component.normalize(x) } else { x } as f32;
+            out.extend(element.iter().map(number));
+        })?;
+        Ok(out)
+    }
+
     /// All elements as unsigned integers.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn integers(&self, accessor: &Accessor) -> Result<Vec<u32>, ReadError> {

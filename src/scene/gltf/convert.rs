@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     MAX_NODES, MAX_SHOWN_TRIANGLES,
     accessor::Store,
+    animation,
     files::Files,
     geometry::{self, TooLarge},
     ies, images, instancing,
@@ -22,7 +23,10 @@ use crate::{
         Candela, Lux,
         lights::{Cone, Emitter, LightStrength, PhysicalLight, STRENGTH_LIMIT, SpotFlux},
     },
-    scene::{AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap},
+    scene::{
+        AlphaMode, Camera, Light, Material, Mesh, Node, Projection, Sampler, Scene, Texture, TextureRef, Wrap,
+        animation::{Pose, Trs},
+    },
 };
 
 /// A half angle this much (rad) below the outer one makes the sharpest edge that still can be computed.
@@ -57,10 +61,21 @@ pub(super) fn scene(
     let textures = textures(root);
     let materials: Vec<Material> = materials(root, textures.len(), report);
     let mut scene = Scene { lights, cameras, materials, textures, variants: variants::names(root), ..Scene::default() };
+    scene.skins = animation::skins(root, store, report)?;
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
     ies::add(root, store, files, &mut scene, report);
     instancing::expand(root, store, &mut scene, report)?;
-    meshes(root, store, &mut scene, report)?;
+    let carriers = meshes(root, store, &mut scene, report)?;
+    let places = animation::Places { lights: &light_map, cameras: &camera_map, carriers: &carriers };
+    scene.animations = animation::animations(root, store, &scene, &places, report)?;
+    // What is shown is the scene at rest: skins where their joints stand, shapes at their default weights.
+    scene.apply(&Pose::default());
+    scene.bake();
+    if scene.animations.is_empty() {
+        scene.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives).for_each(|part| part.deform = None);
+        scene.nodes.iter_mut().for_each(|node| (node.skin, node.weights) = (None, Vec::new()));
+        scene.skins.clear();
+    }
     let uses = image_uses(root, &scene);
     scene.images = images::load(root, store, files, &uses, report);
     Ok(scene)
@@ -272,8 +287,8 @@ fn materials(root: &Value, textures: usize, report: &mut Report) -> Vec<Material
     out
 }
 
-/// A node's matrix (section 3.5.2): given, or translation * rotation * scale.
-fn local(node: &Value) -> DMat4 {
+/// A node's matrix (section 3.5.2): given, or translation * rotation * scale, with these parts.
+fn local(node: &Value) -> (DMat4, Option<Trs>) {
     if let Some(matrix) = numbers::<16>(node, "matrix") {
         let mut matrix = DMat4::from_cols_array(&matrix);
         // The specification demands an affine matrix, and the scene's model promises one.
@@ -281,14 +296,15 @@ fn local(node: &Value) -> DMat4 {
         matrix.y_axis.w = 0.0;
         matrix.z_axis.w = 0.0;
         matrix.w_axis.w = 1.0;
-        return matrix;
+        return (matrix, None);
     }
     let translation = DVec3::from_array(numbers(node, "translation").unwrap_or([0.0; 3]));
     let rotation = DQuat::from_array(numbers(node, "rotation").unwrap_or([0.0, 0.0, 0.0, 1.0]));
     let length = rotation.length();
     let rotation = if length > 0.0 && length.is_finite() { rotation / length } else { DQuat::IDENTITY };
     let scale = DVec3::from_array(numbers(node, "scale").unwrap_or([1.0; 3]));
-    DMat4::from_scale_rotation_translation(scale, rotation, translation)
+    let trs = Trs { translation, rotation, scale };
+    (trs.matrix(), Some(trs))
 }
 
 fn nodes(
@@ -300,17 +316,23 @@ fn nodes(
     report: &mut Report,
 ) {
     let values = items(root, "nodes");
+    let animated = !items(root, "animations").is_empty();
     let at = At::ROOT;
     let place = at.key("nodes");
     scene.nodes = values
         .iter()
         .zip(&forest.parents)
-        .map(|(value, parent)| Node {
+        .map(|(value, parent)| (value, parent, local(value)))
+        .map(|(value, parent, (local, trs))| Node {
             name: one_line(text(value, "name")),
             parent: *parent,
             children: indices(value, "children").filter(|child| *child < values.len()).collect(),
-            local: local(value),
+            local,
+            // Only what can move needs its parts.
+            trs: trs.filter(|_| animated),
             mesh: index(value, "mesh"),
+            skin: index(value, "skin").filter(|&skin| scene.skins.get(skin).is_some_and(|s| !s.joints.is_empty())),
+            weights: Vec::new(),
             light: extension(value, "KHR_lights_punctual")
                 .and_then(|light| index(light, "light"))
                 .and_then(|light| lights.get(light).copied().flatten()),
@@ -323,7 +345,7 @@ fn nodes(
         }
     }
     choose_scene(root, forest, scene, report);
-    prune(scene, report);
+    prune(scene, animated, report);
 }
 
 /// The default scene, else the first, else all roots (section 3.5.1).
@@ -367,6 +389,7 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut R
         if let (Some(target), Some(loose)) = (scene.nodes.get_mut(node), loose.get_mut(node)) {
             target.parent = None;
             target.local = *world;
+            target.trs = None;
             *loose = true;
             scene.roots.push(node);
         }
@@ -376,8 +399,8 @@ fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut R
     }
 }
 
-/// Hides what has no finite place in the world or no size.
-fn prune(scene: &mut Scene, report: &mut Report) {
+/// Hides what has no finite place in the world, and what has no size and cannot get one.
+fn prune(scene: &mut Scene, animated: bool, report: &mut Report) {
     let mut lost = Vec::new();
     let mut flat = Vec::new();
     let at = At::ROOT;
@@ -390,7 +413,7 @@ fn prune(scene: &mut Scene, report: &mut Report) {
                 report.repair(place.index(placed.index), "the place in the world is not finite; the node is hidden");
             }
             lost.push(placed.index);
-        } else if DMat3::from_mat4(placed.world).determinant() == 0.0 {
+        } else if !animated && placed.node.skin.is_none() && DMat3::from_mat4(placed.world).determinant() == 0.0 {
             flat.push(placed.index);
         }
     }
@@ -419,6 +442,7 @@ fn prune(scene: &mut Scene, report: &mut Report) {
             node.parent = None;
             node.children.clear();
             node.local = DMat4::IDENTITY;
+            node.trs = None;
         }
     }
     scene.roots.retain(|&node| cut.get(node) != Some(&true));
@@ -430,8 +454,14 @@ fn prune(scene: &mut Scene, report: &mut Report) {
     }
 }
 
-/// Converts the meshes that are shown; others stay empty, so that indices are those of the file.
-fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Report) -> Result<(), TooLarge> {
+/// Converts the meshes that are shown; others stay empty, so that indices are those of the file. Skinned meshes go to nodes
+/// of their own, since their nodes' transforms do not count (section 3.7.3.3): by node of the file, its carrier.
+fn meshes(
+    root: &Value,
+    store: &Store<'_>,
+    scene: &mut Scene,
+    report: &mut Report,
+) -> Result<HashMap<usize, usize>, TooLarge> {
     let values = items(root, "meshes");
     let nodes = items(root, "nodes");
     let at = At::ROOT;
@@ -442,11 +472,12 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         (value.get("weights").is_some() && list.len() == targets)
             .then(|| list.iter().filter_map(Value::as_f64).collect())
     };
-    // A node may override a mesh's morph weights; such a pair is a mesh of its own.
-    let mut made: HashMap<(usize, Vec<u64>), usize> = HashMap::new();
+    let moving = animation::moved_weights(root);
+    let mut carriers = HashMap::new();
+    // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it is a mesh of its own.
+    let mut made: HashMap<(usize, Vec<u64>, Option<usize>, Option<usize>), usize> = HashMap::new();
     let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
-    let mut skins = 0usize;
     let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
     for index_of_node in shown {
         let Some(mesh) = scene.nodes.get(index_of_node).and_then(|node| node.mesh) else { continue };
@@ -455,13 +486,23 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
         let owner =
             scene.nodes.get(index_of_node).and_then(|node| node.parent).filter(|_| index_of_node >= nodes.len());
         let Some(node) = nodes.get(owner.unwrap_or(index_of_node)) else { continue };
-        skins += usize::from(node.get("skin").is_some());
         let primitives = items(value, "primitives");
         let targets = primitives.first().map_or(0, |primitive| items(primitive, "targets").len());
         // Any number of nodes may name one mesh, so that even looking at it has to be paid for.
         store.spend(16 * targets as u64).map_err(geometry::too_large)?;
         let weights = weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
-        let key = (mesh, weights.iter().map(|weight| (weight + 0.0).to_bits()).collect::<Vec<_>>());
+        let bound = primitives.iter().any(|part| part.get("attributes").is_some_and(|a| a.get("JOINTS_0").is_some()));
+        let skin = scene.nodes.get_mut(index_of_node).and_then(|node| node.skin.take()).filter(|_| bound);
+        let morphs = moving.contains(&index_of_node);
+        let bits = weights.iter().map(|weight| (weight + 0.0).to_bits()).collect::<Vec<_>>();
+        let key = (mesh, bits, skin, morphs.then_some(index_of_node));
+        let moves = geometry::Moves {
+            morphs: morphs || weights.iter().any(|weight| *weight != 0.0),
+            joints: skin.and_then(|skin| scene.skins.get(skin)).map(|skin| skin.joints.len()),
+        };
+        // At most as many as the mesh has targets.
+        let weights: Vec<f32> = weights.iter().map(|&weight| narrow(weight)).collect();
+        let weights = if weights.is_empty() && morphs { vec![0.0; targets] } else { weights };
         let target = if let Some(&known) = made.get(&key) {
             known
         } else {
@@ -479,8 +520,7 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
                     .chain(choices.iter().map(|&(_, material)| material))
                     .filter_map(|material| scene.materials.get(material))
                     .find_map(Material::tangent_uv);
-                let source =
-                    geometry::Source { store, value: primitive, weights: &weights, tangent_uv, at: at.index(p) };
+                let source = geometry::Source { store, value: primitive, moves, tangent_uv, at: at.index(p) };
                 if let Some(primitive) = source.build(report)?
                     && !primitive.indices.is_empty()
                 {
@@ -503,8 +543,22 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
             made.insert(key, target);
             target
         };
-        if let Some(node) = scene.nodes.get_mut(index_of_node) {
-            node.mesh = Some(target);
+        if let Some(skin) = skin {
+            let carrier = Node {
+                name: scene.nodes.get(index_of_node).map(|node| node.name.clone()).unwrap_or_default(),
+                mesh: Some(target),
+                skin: Some(skin),
+                weights,
+                ..Node::default()
+            };
+            carriers.insert(index_of_node, scene.nodes.len());
+            scene.roots.push(scene.nodes.len());
+            scene.nodes.push(carrier);
+            if let Some(node) = scene.nodes.get_mut(index_of_node) {
+                node.mesh = None;
+            }
+        } else if let Some(node) = scene.nodes.get_mut(index_of_node) {
+            (node.mesh, node.weights) = (Some(target), weights);
         }
         // A few bytes can ask for a large mesh once more; whoever walks over what is shown must come to an end.
         let (primitives, triangles) = sizes.get(&target).copied().unwrap_or_default();
@@ -517,20 +571,9 @@ fn meshes(root: &Value, store: &Store<'_>, scene: &mut Scene, report: &mut Repor
             return Err(TooLarge(format!("more than {MAX_SHOWN_TRIANGLES} triangles with all instances")));
         }
     }
-    // Nodes that are not shown may name meshes that were not made; they are in range and empty.
-    if skins > 0 {
-        report
-            .unsupported("/skins", format!("skins are not applied: {skins} nodes show their mesh as it was modelled"));
-    }
-    let targets = values.iter().any(|mesh| items(mesh, "primitives").iter().any(|p| p.get("targets").is_some()));
-    if targets {
-        report.unsupported("/meshes", "morph targets are shown at their default weights");
-    }
-    let animations = items(root, "animations").len();
-    if animations > 0 {
-        report.unsupported("/animations", format!("{animations} animations are not played: shown in the rest pose"));
-    }
-    Ok(())
+    // Carriers hold the skins. Nodes that are not shown may name meshes that were not made; they are in range and empty.
+    scene.nodes.iter_mut().take(nodes.len()).for_each(|node| node.skin = None);
+    Ok(carriers)
 }
 
 /// What the materials of shown primitives use each image for.

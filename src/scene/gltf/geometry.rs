@@ -1,6 +1,6 @@
 //! From a primitive of the file to a triangle list of the scene (glTF 2.0 section 3.7.2.1).
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use bevy_mikktspace::{Geometry, TangentSpace, generate_tangents};
 use glam::{DVec3, Vec2, Vec3, Vec4};
@@ -11,7 +11,10 @@ use super::{
     json::{extension, index, items},
     report::{At, Report},
 };
-use crate::scene::Primitive;
+use crate::scene::{
+    Primitive,
+    animation::{Deform, Influences, MorphTarget},
+};
 
 /// More triangles than this at one vertex make MikkTSpace take quadratic time and deep recursion.
 const MAX_VALENCE: u32 = 1024;
@@ -23,16 +26,31 @@ pub(super) struct TooLarge(pub(super) String);
 pub(super) struct Source<'a> {
     pub(super) store: &'a Store<'a>,
     pub(super) value: &'a Value,
-    /// Weights of the morph targets.
-    pub(super) weights: &'a [f64],
+    /// What may move the vertices.
+    pub(super) moves: Moves,
     /// Which texture coordinates the tangents follow, if the material needs any.
     pub(super) tangent_uv: Option<u8>,
     pub(super) at: At<'a>,
 }
 
+/// What may move a primitive's vertices.
+#[derive(Clone, Copy)]
+pub(super) struct Moves {
+    /// Morph targets are kept.
+    pub(super) morphs: bool,
+    /// Joints of the skin.
+    pub(super) joints: Option<usize>,
+}
+
+/// Most sets of joints of one vertex: 64 influences.
+const MAX_JOINT_SETS: usize = 16;
+
 /// Vertices on their way: optional attributes are empty.
 #[derive(Default)]
 struct Vertices {
+    targets: Vec<MorphTarget>,
+    /// Sets of four joints and their weights.
+    influences: Vec<Vec<([u32; 4], [f32; 4])>>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     tangents: Vec<Vec4>,
@@ -55,13 +73,23 @@ impl Vertices {
             uv0: gather(&self.uv0, order),
             uv1: gather(&self.uv1, order),
             colors: gather(&self.colors, order),
+            targets: (self.targets.iter())
+                .map(|target| MorphTarget {
+                    positions: gather(&target.positions, order),
+                    normals: gather(&target.normals, order),
+                    tangents: gather(&target.tangents, order),
+                })
+                .collect(),
+            influences: self.influences.iter().map(|set| gather(set, order)).collect(),
         }
     }
 
     fn bytes(&self) -> u64 {
         let floats = 3 * (self.positions.len() + self.normals.len())
             + 4 * (self.tangents.len() + self.colors.len())
-            + 2 * (self.uv0.len() + self.uv1.len());
+            + 2 * (self.uv0.len() + self.uv1.len())
+            + self.targets.iter().map(|t| 3 * (t.positions.len() + t.normals.len() + t.tangents.len())).sum::<usize>()
+            + self.influences.iter().map(|set| 8 * set.len()).sum::<usize>();
         floats as u64 * 4
     }
 }
@@ -188,7 +216,13 @@ impl Source<'_> {
         let mut vertices =
             Vertices { positions: positions.into_iter().map(Vec3::from_array).collect(), ..Vertices::default() };
         self.attributes(&mut vertices, report)?;
-        self.morph(&mut vertices, report)?;
+        if self.moves.morphs {
+            self.morph(&mut vertices, report)?;
+        }
+        if let Some(joints) = self.moves.joints {
+            self.influences(&mut vertices, joints, report)?;
+        }
+        let moves = !vertices.targets.is_empty() || !vertices.influences.is_empty();
         let before = faces.len();
         let finite: Vec<bool> = vertices.positions.iter().map(|p| p.is_finite()).collect();
         faces.retain(|face| face.iter().all(|&i| finite.get(i as usize) == Some(&true)));
@@ -200,11 +234,13 @@ impl Source<'_> {
             return Ok(Some(Primitive { material: index(self.value, "material"), ..Primitive::default() }));
         }
         let mut faces = compact(&mut vertices, faces);
+        let mut without_normals = false;
         if vertices.normals.is_empty() {
             // Section 3.7.2.1: flat normals, and tangents given without normals are ignored.
             vertices.tangents.clear();
             self.store.spend(vertices.bytes().saturating_mul(3)).map_err(too_large)?;
-            faces = flat(&mut vertices, &faces);
+            faces = flat(&mut vertices, &faces, moves);
+            without_normals = true;
         } else {
             repair_normals(&mut vertices, &faces, &at, report);
         }
@@ -219,7 +255,22 @@ impl Source<'_> {
                 faces = tangents(&mut vertices, &faces, set, &at, report);
             }
         }
+        if moves {
+            // What is shown lies beside what was modelled.
+            self.store.spend(vertices.bytes().saturating_mul(2)).map_err(too_large)?;
+        }
+        let deform = moves.then(|| {
+            Arc::new(Deform {
+                positions: vertices.positions.clone(),
+                normals: vertices.normals.clone(),
+                tangents: vertices.tangents.clone(),
+                influences: (!vertices.influences.is_empty()).then(|| joined(&vertices.influences)),
+                targets: std::mem::take(&mut vertices.targets),
+                flat: without_normals,
+            })
+        });
         Ok(Some(Primitive {
+            deform,
             positions: vertices.positions,
             normals: vertices.normals,
             tangents: vertices.tangents,
@@ -284,16 +335,13 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Adds the morph targets at their default weights (section 3.7.2.2).
-    #[allow(clippy::cast_possible_truncation)]
+    /// Reads the morph targets (section 3.7.2.2). One that cannot be read moves nothing, so that the others keep their
+    /// numbers.
     fn morph(&self, vertices: &mut Vertices, report: &mut Report) -> Result<(), TooLarge> {
-        for (t, (target, &weight)) in items(self.value, "targets").iter().zip(self.weights).enumerate() {
-            if weight == 0.0 {
-                continue;
-            }
+        for (t, target) in items(self.value, "targets").iter().enumerate() {
             let at = self.at.key("targets");
             let at = at.index(t);
-            let weight = weight as f32;
+            let mut out = MorphTarget::default();
             for name in ["POSITION", "NORMAL", "TANGENT"] {
                 let Some(number) = index(target, name) else { continue };
                 let base = match name {
@@ -316,18 +364,122 @@ impl Source<'_> {
                     }
                     Err(ReadError::TooLarge(what)) => return Err(TooLarge(what)),
                 };
-                for (i, offset) in offsets.into_iter().enumerate() {
-                    let offset = Vec3::from_array(offset) * weight;
-                    match name {
-                        "POSITION" => vertices.positions.get_mut(i).into_iter().for_each(|p| *p += offset),
-                        "NORMAL" => vertices.normals.get_mut(i).into_iter().for_each(|n| *n += offset),
-                        _ => vertices.tangents.get_mut(i).into_iter().for_each(|t| *t += offset.extend(0.0)),
+                let mut wrong = 0usize;
+                let offsets = offsets.into_iter().map(Vec3::from_array).map(|offset| {
+                    if offset.is_finite() {
+                        offset
+                    } else {
+                        wrong += 1;
+                        Vec3::ZERO
                     }
+                });
+                match name {
+                    "POSITION" => out.positions = offsets.collect(),
+                    "NORMAL" => out.normals = offsets.collect(),
+                    _ => out.tangents = offsets.collect(),
+                }
+                if wrong > 0 {
+                    report.repair(at.key(name), format!("{wrong} offsets are not finite; they move nothing"));
                 }
             }
+            if target.as_object().is_some_and(|t| t.keys().any(|k| k.starts_with("TEXCOORD") || k.starts_with("COLOR")))
+            {
+                report.unsupported(at, "texture coordinates and colours of morph targets do not move");
+            }
+            vertices.targets.push(out);
         }
         Ok(())
     }
+
+    /// Reads all sets of joints and weights (section 3.7.3.3): weights of a vertex get the sum 1.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn influences(&self, vertices: &mut Vertices, joints: usize, report: &mut Report) -> Result<(), TooLarge> {
+        let count = vertices.positions.len();
+        let mut sets: Vec<Vec<([u32; 4], [f32; 4])>> = Vec::new();
+        let (mut beyond, mut wrong) = (0usize, 0usize);
+        for set in 0..MAX_JOINT_SETS {
+            let (name, of) = (format!("JOINTS_{set}"), format!("WEIGHTS_{set}"));
+            if self.accessor(&name).is_none() {
+                break;
+            }
+            let numbers = self.optional(&name, count, report, |store, accessor| store.floats::<4>(accessor))?;
+            let weights = self.optional(&of, count, report, |store, accessor| store.floats::<4>(accessor))?;
+            if numbers.is_empty() || weights.is_empty() {
+                if numbers.len() != weights.len() {
+                    report.repair(self.at, format!("{name} and {of} do not both have values; both are ignored"));
+                }
+                continue;
+            }
+            let mut one = |(numbers, mut weights): ([f32; 4], [f32; 4])| {
+                let mut out = [0; 4];
+                for ((out, number), weight) in out.iter_mut().zip(numbers).zip(&mut weights) {
+                    if !(weight.is_finite() && *weight >= 0.0) {
+                        (*weight, wrong) = (0.0, wrong + 1);
+                    }
+                    if !(number >= 0.0 && (number as usize) < joints) {
+                        beyond += usize::from(*weight > 0.0);
+                        *weight = 0.0;
+                    } else {
+                        *out = number as u32;
+                    }
+                }
+                (out, weights)
+            };
+            sets.push(numbers.into_iter().zip(weights).map(&mut one).collect());
+        }
+        for (count, what) in [
+            (beyond, format!("name joints beyond the {joints} of the skin; they move nothing")),
+            (wrong, "weights are negative or not finite; they count 0".into()),
+        ] {
+            if count > 0 {
+                report.repair(self.at, format!("{count} {what}"));
+            }
+        }
+        let (mut unbound, mut off) = (0usize, 0usize);
+        for vertex in 0..count {
+            let of = sets.iter().filter_map(|set| set.get(vertex));
+            let sum: f64 = of.flat_map(|(_, weights)| weights).map(|&weight| f64::from(weight)).sum();
+            if sum > 0.0 && sum.is_finite() {
+                off += usize::from((sum - 1.0).abs() > 0.01);
+                for (_, weights) in sets.iter_mut().filter_map(|set| set.get_mut(vertex)) {
+                    *weights = weights.map(|weight| (f64::from(weight) / sum) as f32);
+                }
+            } else if let Some((joints, weights)) = sets.first_mut().and_then(|set| set.get_mut(vertex)) {
+                (*joints, *weights) = ([0; 4], [1.0, 0.0, 0.0, 0.0]);
+                unbound += 1;
+            }
+        }
+        for (count, what) in [
+            (unbound, "vertices follow no joint; they follow the skin's first"),
+            (off, "vertices have weights whose sum is not 1; they are scaled"),
+        ] {
+            if count > 0 {
+                report.repair(self.at, format!("{count} {what}"));
+            }
+        }
+        if sets.is_empty() {
+            report.repair(self.at, "no joints; all of it follows the skin's first");
+            sets.push(vec![([0; 4], [1.0, 0.0, 0.0, 0.0]); count]);
+        }
+        vertices.influences = sets;
+        Ok(())
+    }
+}
+
+/// All sets of a vertex in one list, without those that move nothing.
+fn joined(sets: &[Vec<([u32; 4], [f32; 4])>]) -> Influences {
+    let count = sets.first().map_or(0, Vec::len);
+    let mut out = Influences { first: vec![0], ..Influences::default() };
+    for vertex in 0..count {
+        for (joints, weights) in sets.iter().filter_map(|set| set.get(vertex)) {
+            for (&joint, &weight) in joints.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+                out.joints.push(joint);
+                out.weights.push(weight);
+            }
+        }
+        out.first.push(u32::try_from(out.joints.len()).unwrap_or(u32::MAX));
+    }
+    out
 }
 
 pub(super) fn too_large(error: ReadError) -> TooLarge {
@@ -367,11 +519,12 @@ fn face_normal(positions: &[Vec3], face: [u32; 3]) -> Option<Vec3> {
     (b - a).cross(c - a).try_normalize().map(|n| n.as_vec3().normalize())
 }
 
-/// Gives every triangle its own vertices and its own normal; those without area are left out.
-fn flat(vertices: &mut Vertices, faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
+/// Gives every triangle its own vertices and its own normal; those without area are left out, unless they move and may
+/// get one.
+fn flat(vertices: &mut Vertices, faces: &[[u32; 3]], moves: bool) -> Vec<[u32; 3]> {
     let (mut order, mut normals) = (Vec::with_capacity(faces.len() * 3), Vec::with_capacity(faces.len() * 3));
     for &face in faces {
-        if let Some(normal) = face_normal(&vertices.positions, face) {
+        if let Some(normal) = face_normal(&vertices.positions, face).or(moves.then_some(Vec3::Y)) {
             order.extend(face);
             normals.extend([normal; 3]);
         }
@@ -637,7 +790,7 @@ mod tests {
     #[test]
     fn flat_normals_split_the_corners() {
         let mut vertices = Vertices { positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z], ..Vertices::default() };
-        let faces = flat(&mut vertices, &[[0, 1, 2], [0, 2, 3], [0, 1, 1]]);
+        let faces = flat(&mut vertices, &[[0, 1, 2], [0, 2, 3], [0, 1, 1]], false);
         assert_eq!(faces, [[0, 1, 2], [3, 4, 5]]);
         assert_eq!(vertices.normals, [Vec3::Z, Vec3::Z, Vec3::Z, Vec3::X, Vec3::X, Vec3::X]);
         assert_eq!(vertices.positions.len(), 6);

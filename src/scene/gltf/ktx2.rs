@@ -247,8 +247,7 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         }
     }
     let to_byte = move |x: f32| {
-        let x = f64::from(if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) });
-        ((if color { srgb_oetf(x) } else { x }) * 255.0 + 0.5) as u8
+        if color { (srgb_oetf(f64::from(within(x))) * 255.0 + 0.5) as u8 } else { linear_byte(x) }
     };
     if is_float(layout) {
         notes.push("floats are kept as eight bits from 0 to 1".into());
@@ -290,11 +289,20 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
             };
             (rgba8, blocks)
         }
-        Layout::Plain(plain) => (texels(first, plain, &to_byte), None),
+        Layout::Plain(plain) => (texels(first, plain, color, &to_byte), None),
     };
     // A device wants all levels; the last ones, within a block, may be missing.
     let blocks = blocks.filter(|blocks| blocks.levels.len() as u32 + 2 >= full);
     Ok(Decoded { width, height, rgba8, blocks, srgb, notes })
+}
+
+/// From 0 to 1; 0 for what is no number.
+fn within(x: f32) -> f32 {
+    if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) }
+}
+
+fn linear_byte(x: f32) -> u8 {
+    (within(x) * 255.0 + 0.5) as u8
 }
 
 /// What the file says about itself that is not followed.
@@ -319,7 +327,7 @@ fn metadata(reader: &Reader<&[u8]>) -> Vec<String> {
 }
 
 /// Plain texels as bytes; absent channels are 0, and alpha 1.
-fn texels(data: &[u8], plain: Plain, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
+fn texels(data: &[u8], plain: Plain, color: bool, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
     let mut out = Vec::with_capacity(data.len() / plain.bytes().max(1) * 4);
     for texel in data.chunks_exact(plain.bytes()) {
         let mut rgba = [0, 0, 0, 255];
@@ -347,6 +355,16 @@ fn texels(data: &[u8], plain: Plain, to_byte: &dyn Fn(f32) -> u8) -> Vec<u8> {
                 for (out, x) in rgba.iter_mut().zip(color) {
                     *out = to_byte(x);
                 }
+            }
+        }
+        if plain.channels == 4 && color {
+            // Alpha is linear whatever the colours are.
+            match plain.number {
+                Number::F16 => {
+                    rgba[3] = linear_byte(texel.last_chunk::<2>().map_or(0.0, |x| f16::from_le_bytes(*x).to_f32()))
+                }
+                Number::F32 => rgba[3] = linear_byte(texel.last_chunk::<4>().map_or(0.0, |x| f32::from_le_bytes(*x))),
+                _ => {}
             }
         }
         if plain.swapped {

@@ -6,6 +6,7 @@
 //! place; what cannot is refused in one line that says where and what to do.
 
 mod accessor;
+mod animation;
 mod basis;
 mod blocks;
 mod convert;
@@ -70,6 +71,7 @@ const SUPPORTED: &[&str] = &[
     "EXT_mesh_gpu_instancing",
     "EXT_meshopt_compression",
     "EXT_texture_webp",
+    "KHR_animation_pointer",
     "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
@@ -297,7 +299,6 @@ fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<
             "KHR_materials_pbrSpecularGlossiness" => "the material's metallic/roughness values are used",
             "KHR_node_visibility" => "hidden nodes are shown",
             "MSFT_texture_dds" => "the PNG or JPEG image is used if there is one",
-            "KHR_animation_pointer" => "animations are not played",
             _ => "ignored",
         };
         report.unsupported("/extensionsUsed", format!("{}: {what}", one_line(name)));

@@ -172,14 +172,26 @@ impl Look {
         Ok(field.checked()?)
     }
 
+    /// Blur of things that move before a camera that stands still: where the look names a shutter or asks for it.
+    #[must_use]
+    pub fn blur_of_things(&self) -> Option<MotionBlur> {
+        let named = self.effects.motion_shutter.is_some() || self.camera.shutter.is_some();
+        self.effects.motion_blur.unwrap_or(named).then(|| self.open_shutter())
+    }
+
+    fn open_shutter(&self) -> MotionBlur {
+        let camera = &self.camera.rig;
+        let exposure = self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
+        let (velocity, rotation) = (camera.velocity.unwrap_or(DVec3::ZERO), camera.turning.unwrap_or(DVec3::ZERO));
+        MotionBlur { exposure, shutter: camera.shutter(), velocity, rotation }
+    }
+
     fn motion_blur(&self) -> Option<MotionBlur> {
         let camera = &self.camera.rig;
         let velocity = camera.velocity.unwrap_or(DVec3::ZERO);
         let rotation = camera.turning.unwrap_or(DVec3::ZERO);
         let moves = velocity != DVec3::ZERO || rotation != DVec3::ZERO;
-        let exposure = self.effects.motion_shutter.or(self.camera.shutter).unwrap_or(DEFAULT_SHUTTER);
-        let blur = MotionBlur { exposure, shutter: camera.shutter(), velocity, rotation };
-        (moves && self.effects.motion_blur.unwrap_or(true)).then_some(blur)
+        (moves && self.effects.motion_blur.unwrap_or(true)).then(|| self.open_shutter())
     }
 
     fn grain(&self, width: u32) -> Option<Grain> {

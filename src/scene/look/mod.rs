@@ -21,7 +21,7 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
-pub use passes::{PassesLook, ShadowMethod};
+pub use passes::{AaMethod, PassesLook, ShadowMethod};
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 
@@ -50,9 +50,11 @@ pub struct Look {
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
-    /// `scene.default_light`: a sun from behind the camera; without it only scenes that have no light at all are
+    /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
+    /// `scene.animation`: which animations are played, by name or number, or `all`.
+    pub animation: Option<String>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
     /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
@@ -130,8 +132,12 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 4] = [
-    ("scene.default_light", "true or false: add a sun from behind the camera"),
+const PROPERTIES: [(&str, &str); 5] = [
+    (
+        "scene.animation",
+        "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
+    ),
+    ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
@@ -214,6 +220,10 @@ impl Look {
         if path == "scene.default_light" {
             self.default_light = Some(read.boolean()?);
             return Ok(());
+        }
+        if path == "scene.animation" {
+            self.animation = Some(bare.to_owned()).filter(|name| !name.is_empty());
+            return if self.animation.is_some() { Ok(()) } else { Err(read.wrong()) };
         }
         if path == "scene.emissive_lights" {
             self.emissive_lights = Some(read.boolean()?);

@@ -7,6 +7,15 @@ use crate::camera::ToneMapper;
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.tonemap.operator", "linear, aces, agx or pbr-neutral"),
     ("passes.tonemap.dither", "true or false: noise of one step in PNGs instead of bands"),
+    ("passes.aa.method", "none, morphological or taa: how edges are made smooth"),
+    ("passes.aa.samples", "frames that a still picture is the mean of, 1 to 4096; 1 takes each pixel at its centre"),
+    ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
+    (
+        "passes.taa.clip",
+        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+    ),
+    ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
+    ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
     ("passes.shadows.enabled", "true or false"),
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
@@ -34,6 +43,18 @@ pub enum ShadowMethod {
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
+}
+
+/// How edges are made smooth (docs/anti-aliasing.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AaMethod {
+    /// Not at all.
+    #[default]
+    None,
+    /// By their shapes in one frame.
+    Morphological,
+    /// By the frames before.
+    Temporal,
 }
 
 /// Overrides of ambient occlusion.
@@ -66,6 +87,18 @@ pub struct PassesLook {
     pub tone_mapper: Option<ToneMapper>,
     /// `tonemap.dither`.
     pub dither: Option<bool>,
+    /// `aa.method`.
+    pub aa_method: Option<AaMethod>,
+    /// `aa.samples`.
+    pub aa_samples: Option<u32>,
+    /// `taa.scale`.
+    pub taa_scale: Option<f64>,
+    /// `taa.clip`, standard deviations.
+    pub taa_clip: Option<f64>,
+    /// `taa.frames`.
+    pub taa_frames: Option<u32>,
+    /// `taa.mip_bias`, levels.
+    pub taa_mip_bias: Option<f64>,
     /// `shadows.enabled`.
     pub shadows: Option<bool>,
     /// `shadows.method`.
@@ -92,6 +125,19 @@ impl PassesLook {
                 self.tone_mapper = Some(ToneMapper::from_name(name).ok_or_else(|| read.wrong())?);
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
+            "passes.aa.method" => {
+                self.aa_method = Some(match read.value {
+                    "none" => AaMethod::None,
+                    "morphological" => AaMethod::Morphological,
+                    "taa" => AaMethod::Temporal,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.aa.samples" => self.aa_samples = Some(read.whole(1, 4096)?),
+            "passes.taa.scale" => self.taa_scale = Some(read.within(0.25, 1.0)?),
+            "passes.taa.clip" => self.taa_clip = Some(read.within(0.25, 8.0)?),
+            "passes.taa.frames" => self.taa_frames = Some(read.whole(1, 256)?),
+            "passes.taa.mip_bias" => self.taa_mip_bias = Some(read.within(-4.0, 2.0)?),
             "passes.shadows.enabled" => self.shadows = Some(read.boolean()?),
             "passes.shadows.method" => {
                 self.shadow_method = Some(match read.value {

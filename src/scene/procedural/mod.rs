@@ -1,6 +1,7 @@
 //! Geometry, pictures and whole scenes made in code.
 pub mod hall;
 pub mod meter;
+pub mod petals;
 pub mod random;
 pub mod shapes;
 pub mod still_life;

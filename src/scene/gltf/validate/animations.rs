@@ -1,4 +1,4 @@
-//! Rules on animations (glTF 2.0 section 3.11). Animations are not played, so nothing here is more than a note.
+//! Rules on animations (glTF 2.0 section 3.11): a note each, with what becomes of it (`super::super::animation`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,35 +26,35 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) {
             let at = at.index(s);
             for key in ["input", "output"] {
                 if index(sampler, key).and_then(|index| input.accessor(index)).is_some_and(|a| strided(input, a)) {
-                    report.repair(at.key(key), "a view with a stride; animations are not played");
+                    report.repair(at.key(key), "a view with a stride; it is read all the same");
                 }
             }
             let Some(number) = index(sampler, "input") else { continue };
             let Some(times) = input.accessor(number) else { continue };
             if let Some(problem) = *inputs.entry(number).or_insert_with(|| times_rule(input, times)) {
-                report.repair(at.key("input"), format!("{problem}; animations are not played"));
+                report.repair(at.key("input"), format!("{problem}; keys that do not rise are left out"));
             }
             if text(sampler, "interpolation") == "CUBICSPLINE" && times.count < 2 {
-                report.repair(at.key("input"), "a cubic spline with fewer than 2 keys; animations are not played");
+                report.repair(at.key("input"), "a cubic spline with fewer than 2 keys; the one key is held");
             }
         }
         let mut targets = HashSet::new();
         for (c, channel) in items(animation, "channels").iter().enumerate() {
             let at = at.key("channels");
             let at = at.index(c);
-            let mut say = |message: &str| report.repair(at, format!("{message}; animations are not played"));
+            let mut say = |message: &str| report.repair(at, message);
             let target = channel.get("target").unwrap_or(&Value::Null);
             let path = text(target, "path");
             let sampler = index(channel, "sampler").map(|index| samplers.get(index));
             if sampler == Some(None) {
-                say("there is no such sampler");
+                say("there is no such sampler; the channel moves nothing");
             }
             if extension(target, "KHR_animation_pointer").is_some() {
                 if path != "pointer" {
-                    say("KHR_animation_pointer needs the path 'pointer'");
+                    say("KHR_animation_pointer needs the path 'pointer'; the pointer is used");
                 }
                 if target.get("node").is_some() {
-                    say("KHR_animation_pointer allows no node");
+                    say("KHR_animation_pointer allows no node; it is ignored");
                 }
                 continue;
             }
@@ -62,13 +62,13 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) {
             if let Some(node) = node
                 && !targets.insert((node, path))
             {
-                say("another channel has the same target");
+                say("another channel has the same target; the first is used");
             }
             let node = node.and_then(|node| items(input.root, "nodes").get(node));
             if node.is_some_and(|node| node.get("matrix").is_some())
                 && matches!(path, "translation" | "rotation" | "scale")
             {
-                say("the target has a matrix");
+                say("the target has a matrix; its parts are animated");
             }
             let morphs = node
                 .and_then(|node| index(node, "mesh"))
@@ -76,12 +76,12 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) {
                 .and_then(|mesh| items(mesh, "primitives").first())
                 .map_or(0, |primitive| items(primitive, "targets").len());
             if node.is_some() && path == "weights" && morphs == 0 {
-                say("the target has no morph targets");
+                say("the target has no morph targets; the channel moves nothing");
             }
             let Some(sampler) = sampler.flatten() else { continue };
             let Some(values) = index(sampler, "output").and_then(|index| input.accessor(index)) else { continue };
             if !format_allowed(path, values) {
-                say("the output has a format that its path may not have");
+                say("the output has a format that its path may not have; its numbers are used as they are");
                 continue;
             }
             let cubic = text(sampler, "interpolation") == "CUBICSPLINE";
@@ -90,14 +90,14 @@ pub(super) fn check(input: &Input<'_>, report: &mut Report) {
             if keys.and_then(|keys| keys.checked_mul(per_key)).is_some_and(|count| count != values.count)
                 && (path != "weights" || morphs > 0)
             {
-                say("the output does not have as many elements as the input asks for");
+                say("the output does not have as many elements as the input asks for; keys that have both are used");
             }
             if path == "rotation"
                 && let Some(number) = index(sampler, "output")
             {
                 let first = *quaternions.entry((number, cubic)).or_insert_with(|| rotation_rule(input, values, cubic));
                 if let Some(first) = first {
-                    say(&format!("rotation {first} is not of unit length"));
+                    say(&format!("rotation {first} is not of unit length; it is normalized"));
                 }
             }
         }

@@ -168,7 +168,7 @@ fn scenes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
     }
 }
 
-/// Skins are not applied, so nothing here is more than a note.
+/// A note each; what becomes of it is in `super::super::animation`.
 pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
     let root = input.root;
     let at = At::ROOT;
@@ -180,35 +180,35 @@ pub(super) fn skins(input: &Input<'_>, forest: &Forest, report: &mut Report) {
         let mut roots = joints.iter().map(|&joint| forest.root(joint));
         let first = roots.next();
         if roots.any(|root| Some(root) != first) {
-            report.repair(at.key("joints"), "the joints have no common root; skins are not applied");
+            report.repair(at.key("joints"), "the joints have no common root; they are used where they stand");
         }
         if let Some(skeleton) = index(skin, "skeleton")
             && !joints.iter().all(|&joint| forest.is_ancestor(skeleton, joint))
         {
-            report.repair(at.key("skeleton"), "not a common root of the joints; skins are not applied");
+            report.repair(at.key("skeleton"), "not a common root of the joints; ignored");
         }
         let Some(accessor) = index(skin, "inverseBindMatrices").and_then(|index| input.accessor(index)) else {
             continue;
         };
         let at = at.key("inverseBindMatrices");
         if accessor.shape != Shape::Mat4 || accessor.component != Component::F32 {
-            report.repair(at, "a format that bind matrices may not have; skins are not applied");
+            report.repair(at, "a format that bind matrices may not have");
             continue;
         }
         if accessor.count < joints.len() {
-            report.repair(at, "fewer bind matrices than joints; skins are not applied");
+            report.repair(at, "fewer bind matrices than joints");
         }
         if accessor.view.is_some_and(|view| {
             input.store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some())
         }) {
-            report.repair(at, "bind matrices in a view with a stride; skins are not applied");
+            report.repair(at, "bind matrices in a view with a stride; they are read all the same");
         }
         let affine = |element: &[f64]| {
             let row = [3, 7, 11, 15].map(|i| element.get(i).copied().unwrap_or(0.0));
             row == [0.0, 0.0, 0.0, 1.0]
         };
         if let Some(first) = data::first(input, accessor, &affine) {
-            report.repair(at, format!("bind matrix {first} is not affine; skins are not applied"));
+            report.repair(at, format!("bind matrix {first} is not affine; its fourth row is ignored"));
         }
     }
     skinned_nodes(input, forest, report);
@@ -235,7 +235,7 @@ fn skinned_nodes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
         {
             pairs += scenes.len();
             if pairs < MAX_PAIRS && scenes.iter().any(|scene| scene.contains(&own) && !scene.contains(&bones)) {
-                report.repair(at, "the skin's joints are not in the node's scene; skins are not applied");
+                report.repair(at, "the skin's joints are not in the node's scene; they move the mesh all the same");
             }
         }
         if !known.insert((mesh, skin)) {

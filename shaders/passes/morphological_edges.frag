@@ -1,0 +1,37 @@
+#version 460
+// Where neighbouring pixels differ to the eye: to the left (red) and above (green).
+//
+// Jimenez, Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", section 3.1: an
+// edge counts that is at least half as strong as the strongest one around it.
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+
+layout(set = 0, binding = 0) uniform texture2D light_image;
+layout(location = 0) out vec2 out_edges;
+
+// The least difference that is an edge, of the range of the display.
+const float THRESHOLD = 0.04;
+// An edge this many times weaker than its neighbour is none.
+const float MASKED = 2.0;
+
+// Exposed light about as it looks on a display: compressed and with a gamma of 2.
+vec3 shown(ivec2 pixel) {
+    vec3 c = texelFetch(light_image, clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb;
+    return sqrt(c / (1.0 + c));
+}
+
+float differ(vec3 a, vec3 b) {
+    vec3 d = abs(a - b);
+    return max(max(d.r, d.g), d.b);
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    vec3 here = shown(pixel);
+    vec3 left = shown(pixel - ivec2(1, 0));
+    vec3 above = shown(pixel - ivec2(0, 1));
+    vec2 edges = vec2(differ(here, left), differ(here, above));
+    float strongest = max(max(edges.x, edges.y), max(differ(here, shown(pixel + ivec2(1, 0))), differ(here, shown(pixel + ivec2(0, 1)))));
+    strongest = max(strongest, max(differ(left, shown(pixel - ivec2(2, 0))), differ(above, shown(pixel - ivec2(0, 2)))));
+    out_edges = vec2(greaterThan(edges, vec2(max(THRESHOLD, strongest / MASKED))));
+}

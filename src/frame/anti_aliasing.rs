@@ -1,0 +1,256 @@
+//! How frames sample the picture, and what they remember of each other.
+
+use std::sync::Arc;
+
+use crate::{
+    camera::Exposure,
+    gpu::GpuResult,
+    passes::{GpuScene, View, anti_aliasing::Method, jitter, scene_data::Posed, taa::TaaFrame, velocity::Moment},
+};
+
+use super::{Aov, LightListSettings, Picture, Renderer, Settings, Wanted};
+
+/// How edges are made smooth (docs/anti-aliasing.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum AntiAliasing {
+    /// Not at all: each pixel is sampled at its centre.
+    #[default]
+    None,
+    /// By the shapes of edges in one frame.
+    Morphological,
+    /// By the frames before.
+    Temporal(Temporal),
+}
+
+/// Temporal anti-aliasing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Temporal {
+    /// Pixels that are rendered over those of the picture, on each side: from 1/4 to 1.
+    pub scale: f64,
+    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016).
+    pub gamma: f32,
+    /// Frames that a moving history is the mean of at most.
+    pub frames: f32,
+    /// Added to the mip level of textures, beyond what `scale` asks for.
+    pub mip_bias: f64,
+    /// While nothing moves the history is the mean of all frames. Off: it is clipped as if things moved.
+    pub still: bool,
+}
+
+impl Default for Temporal {
+    fn default() -> Self {
+        Self { scale: 1.0, gamma: 1.25, frames: 16.0, mip_bias: -0.5, still: true }
+    }
+}
+
+impl Temporal {
+    /// Pixels that are rendered for a picture.
+    #[must_use]
+    pub fn input_size(&self, [width, height]: [u32; 2]) -> [u32; 2] {
+        let scale = self.scale.clamp(0.25, 1.0);
+        [width, height].map(|side| ((f64::from(side) * scale).round() as u32).clamp(1, side.max(1)))
+    }
+}
+
+/// One of the frames that a still picture is the mean of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Its number, from 0.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+/// Frames of a still history beyond which each counts as much as the last: half floats hold no finer mean.
+const MOST_STILL: f32 = 1024.0;
+
+/// Added to the pixel that noise is drawn by, each frame. Jimenez 2014, "Next Generation Post Processing in Call of Duty:
+/// Advanced Warfare": interleaved gradient noise, turned by frame.
+const NOISE_STEP: f32 = 5.588_238;
+/// Frames after which noise comes again.
+const NOISE_FRAMES: u32 = 64;
+
+/// What the last frame saw.
+#[derive(Clone, Debug)]
+pub(super) struct Before {
+    view: View,
+    scene: u64,
+    posed: Arc<Posed>,
+    /// It wrote the temporal history.
+    temporal: bool,
+}
+
+/// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HistoryState {
+    /// Frames that wrote them: which of a pair is written next.
+    pub number: u64,
+    /// The exposure of the last of those frames.
+    pub exposure: Option<Exposure>,
+    /// The last of those frames, or of those that were asked for velocities.
+    before: Option<Before>,
+}
+
+impl HistoryState {
+    /// After a frame.
+    pub fn after(&mut self, scene: &GpuScene, view: &View, settings: &Settings) {
+        let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
+        let written = temporal || settings.accumulate.is_some();
+        if written {
+            self.number += 1;
+            self.exposure = Some(settings.exposure);
+        }
+        if written || settings.aovs.contains(&Aov::Velocity) {
+            self.before = Some(Before { view: *view, scene: scene.upload, posed: Arc::clone(&scene.now), temporal });
+        }
+    }
+
+    /// Forgets what was seen: the next frame begins anew.
+    pub fn cut(&mut self) {
+        self.before = None;
+    }
+
+    /// The last frame, if it showed the same scene in as many pixels.
+    fn before(&self, scene: &GpuScene, view: &View) -> Option<&Before> {
+        let size = |view: &View| [view.width, view.height];
+        self.before.as_ref().filter(|before| before.scene == scene.upload && size(&before.view) == size(view))
+    }
+}
+
+/// How a frame samples its picture.
+pub(super) struct Sampling {
+    /// The camera with this frame's pixels and jitter.
+    pub input: View,
+    /// What textures' derivatives are multiplied by.
+    pub texture_scale: f32,
+    /// Added to the pixel that noise is drawn by.
+    pub noise_shift: f32,
+    /// The last frame, and this one.
+    pub motion: [Moment; 2],
+    /// How the frame joins the temporal history.
+    temporal: Option<TaaFrame>,
+    /// Edges are smoothed by their shapes.
+    morphological: bool,
+}
+
+impl Sampling {
+    /// Of a frame that shows `view`.
+    pub fn new(history: &HistoryState, scene: &GpuScene, view: &View, settings: &Settings) -> Self {
+        let before = history.before(scene, view);
+        let old = before.map_or(view, |before| &before.view);
+        let posed = before.filter(|before| !Arc::ptr_eq(&before.posed, &scene.now)).map(|b| Arc::clone(&b.posed));
+        let moved = posed.is_some() || !old.stands_as(view);
+        let plain = Self {
+            input: *view,
+            texture_scale: 1.0,
+            noise_shift: 0.0,
+            motion: [Moment::seen_by(old, view.position, posed), Moment::seen_by(view, view.position, None)],
+            temporal: None,
+            morphological: settings.anti_aliasing == AntiAliasing::Morphological,
+        };
+        let noise = |number: u32| (number % NOISE_FRAMES) as f32 * NOISE_STEP;
+        match (settings.anti_aliasing, settings.sample) {
+            (AntiAliasing::Temporal(temporal), _) => {
+                let [width, height] = temporal.input_size([view.width, view.height]);
+                let number = history.number as u32;
+                let place = jitter::halton(number);
+                let known = before.is_some_and(|before| before.temporal);
+                let still = temporal.still && known && !moved;
+                let frame = TaaFrame {
+                    size: [view.width, view.height],
+                    jitter: place.as_vec2(),
+                    depth_before: old.depth_from(view),
+                    most: match known {
+                        false => 0.0,
+                        true if still => MOST_STILL,
+                        true => temporal.frames,
+                    },
+                    gamma: temporal.gamma,
+                    still,
+                    number,
+                };
+                Self {
+                    input: view.resized(width, height).jittered(place),
+                    texture_scale: (f64::from(width) / f64::from(view.width) * temporal.mip_bias.exp2()) as f32,
+                    noise_shift: noise(number),
+                    temporal: Some(frame),
+                    ..plain
+                }
+            }
+            (_, Some(Sample { number, of })) => Self {
+                input: view.jittered(jitter::hammersley(number, of)),
+                // As a picture with so many pixels in each would have it.
+                texture_scale: (1.0 / f64::from(of.max(1)).sqrt()) as f32,
+                noise_shift: noise(number),
+                ..plain
+            },
+            _ => plain,
+        }
+    }
+
+    /// What the frame is smoothed by.
+    pub fn method(&self) -> Method<'_> {
+        match self.temporal {
+            Some(frame) => Method::Temporal(frame, &self.motion),
+            None if self.morphological => Method::Morphological,
+            None => Method::None,
+        }
+    }
+}
+
+impl Renderer {
+    /// A picture of a view that stands still, as the mean of `samples` frames, each sampling its pixels at another place;
+    /// with temporal anti-aliasing at less than the full size, of as many frames through its history. Further outputs are
+    /// of pixels' centres. One sample is `render`.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn render_still(
+        &mut self,
+        scene: &GpuScene,
+        view: &View,
+        settings: &Settings,
+        samples: u32,
+    ) -> GpuResult<Picture> {
+        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(Temporal { scale, .. }) if scale < 1.0);
+        if samples <= 1 && !scaled {
+            return self.render(scene, view, settings);
+        }
+        // Further outputs are of pixels' centres.
+        let center = if settings.aovs.is_empty() && !settings.histogram {
+            None
+        } else {
+            let single = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+            Some(self.render(scene, view, &single)?)
+        };
+        self.history.cut();
+        let mut light_lists = settings.light_lists;
+        let one = |number: u32, light_lists: LightListSettings| {
+            let plain = Settings { aovs: Vec::new(), histogram: false, light_lists, ..settings.clone() };
+            if scaled {
+                return plain;
+            }
+            let sample = Some(Sample { number, of: samples });
+            Settings { anti_aliasing: AntiAliasing::None, accumulate: Some(number), sample, ..plain }
+        };
+        // The first finds the room that light lists take.
+        let mut picture = self.render(scene, view, &one(0, light_lists))?;
+        light_lists.enabled &= picture.lists.overflowed == 0;
+        let nothing = Wanted { display: false, nits: false };
+        let mut ahead = None;
+        for number in 1..samples {
+            let wanted = if number + 1 == samples { Wanted::ALL } else { nothing };
+            let next = self.submit(scene, view, &one(number, light_lists), wanted)?;
+            if let Some(pending) = ahead.replace(next) {
+                self.collect(pending)?;
+            }
+        }
+        if let Some(pending) = ahead {
+            picture = self.collect(pending)?;
+        }
+        Ok(match center {
+            Some(center) => Picture { aovs: center.aovs, histogram: center.histogram, ..picture },
+            None => picture,
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Meshes whose vertices move, on the device: their shape as modelled, and what moves it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use glam::{DMat4, Vec3, Vec4};
+
+use super::{super::skin_shared as shared, geometry::Group};
+use crate::{
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
+    scene::{Scene, animation::Deform},
+};
+
+/// A primitive whose vertices move.
+pub(in crate::passes) struct DeformPart {
+    /// Among the scene's groups.
+    pub group: usize,
+    /// What a dispatch is told; `target` is its place among the scene's vertices.
+    pub constants: shared::SkinConstants,
+    /// Its place among all moving vertices.
+    pub own: u32,
+    /// The node whose skin and weights move it.
+    node: usize,
+    /// Joints, and a sphere each around what they move, in the mesh's space.
+    spheres: Vec<(usize, Vec3, f32)>,
+    /// How far the farthest vertex goes by a unit of each morph weight (m).
+    reach: Vec<f32>,
+}
+
+/// All primitives whose vertices move.
+pub(in crate::passes) struct Deformers {
+    pub parts: Vec<DeformPart>,
+    pub rest: Arc<Buffer>,
+    pub influences: Arc<Buffer>,
+    pub morphs: Arc<Buffer>,
+    /// Moving vertices.
+    pub vertices: u32,
+    /// The nodes that say how, with the places of their matrices and weights.
+    nodes: Vec<(usize, u32, u32)>,
+}
+
+/// What moves the vertices at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::passes) struct Movers {
+    /// Three rows a joint.
+    pub palette: Vec<[Vec4; 3]>,
+    /// Morph weights.
+    pub weights: Vec<f32>,
+}
+
+impl Deformers {
+    /// Uploads what moves; none where nothing does.
+    pub(super) fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene, groups: &[Group]) -> GpuResult<Option<Self>> {
+        let node_of: HashMap<usize, usize> = scene.deformed().into_iter().map(|(node, mesh)| (mesh, node)).collect();
+        if node_of.is_empty() {
+            return Ok(None);
+        }
+        let (mut rest, mut influences, mut morphs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut parts, mut nodes): (Vec<DeformPart>, Vec<(usize, u32, u32)>) = (Vec::new(), Vec::new());
+        let (mut joints, mut weights) = (0u32, 0u32);
+        for (index, group) in groups.iter().enumerate() {
+            let Some((mesh, primitive)) = group.source else { continue };
+            let Some(&node) = node_of.get(&mesh) else { continue };
+            let Some(deform) = scene.meshes[mesh].primitives[primitive].deform.as_deref() else { continue };
+            let (palette, weight) = match nodes.iter().find(|(of, ..)| *of == node) {
+                Some(&(_, palette, weight)) => (palette, weight),
+                None => {
+                    let places = (joints, weights);
+                    nodes.push((node, joints, weights));
+                    let skin = scene.nodes[node].skin.and_then(|skin| scene.skins.get(skin));
+                    joints += skin.map_or(0, |skin| skin.joints.len()) as u32;
+                    weights += scene.nodes[node].weights.len() as u32;
+                    places
+                }
+            };
+            let mut flags = if deform.flat { shared::SKIN_FLAT } else { 0 };
+            flags |= if deform.tangents.is_empty() { 0 } else { shared::SKIN_TANGENTS };
+            let first = rest.len() as u32;
+            let count = deform.positions.len() as u32;
+            let targets = scene.nodes[node].weights.len();
+            append(deform, targets, &mut rest, &mut influences, &mut morphs);
+            parts.push(DeformPart {
+                group: index,
+                constants: shared::SkinConstants {
+                    count,
+                    rest: first,
+                    target: group.vertex_offset as u32,
+                    palette,
+                    weights: weight,
+                    flags,
+                },
+                own: first,
+                node,
+                spheres: spheres(deform),
+                reach: reach(deform, targets),
+            });
+        }
+        let vertices = rest.len() as u32;
+        let mut upload = |name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
+            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        Ok(Some(Self {
+            rest: upload("shapes as modelled", bytemuck::cast_slice(&rest))?,
+            influences: upload("influences of joints", bytemuck::cast_slice(&influences))?,
+            morphs: upload("offsets of morph targets", bytemuck::cast_slice(&morphs))?,
+            parts,
+            vertices,
+            nodes,
+        }))
+    }
+
+    /// What moves the vertices in a scene's pose.
+    pub fn movers(&self, scene: &Scene, worlds: &[DMat4]) -> Movers {
+        let mut movers = Movers::default();
+        for &(node, ..) in &self.nodes {
+            movers.palette.extend(scene.palette(node, worlds).iter().map(rows));
+            movers.weights.extend(scene.nodes.get(node).into_iter().flat_map(|node| &node.weights));
+        }
+        movers
+    }
+}
+
+impl DeformPart {
+    /// A sphere around its vertices: what each joint moves is within a sphere that the joint carries, and a vertex of
+    /// several joints lies between where each would carry it.
+    pub fn sphere(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec3, f32) {
+        let weights = scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
+        let morphed: f32 = self.reach.iter().zip(weights).map(|(reach, weight)| reach * weight.abs()).sum();
+        let palette = scene.palette(self.node, worlds);
+        let carried: Vec<(Vec3, f32)> = self
+            .spheres
+            .iter()
+            .map(|&(joint, center, radius)| {
+                let Some(matrix) = palette.get(joint) else { return (center, radius + morphed) };
+                let linear = glam::DMat3::from_mat4(*matrix);
+                let columns = [linear.x_axis, linear.y_axis, linear.z_axis];
+                let stretch = columns.iter().map(|c| c.length_squared()).sum::<f64>().sqrt() as f32;
+                (matrix.transform_point3(center.as_dvec3()).as_vec3(), (radius + morphed) * stretch)
+            })
+            .collect();
+        let (low, high) = carried.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &(center, radius)| {
+            (low.min(center - radius), high.max(center + radius))
+        });
+        let center = if carried.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
+        (center, carried.iter().map(|&(at, radius)| at.distance(center) + radius).fold(0.0, f32::max))
+    }
+}
+
+fn rows(matrix: &DMat4) -> [Vec4; 3] {
+    [0, 1, 2].map(|row| matrix.row(row).as_vec4())
+}
+
+fn append(
+    deform: &Deform,
+    targets: usize,
+    rest: &mut Vec<shared::RestVertex>,
+    influences: &mut Vec<shared::Influence>,
+    morphs: &mut Vec<shared::MorphOffset>,
+) {
+    for (vertex, &position) in deform.positions.iter().enumerate() {
+        let (first_influence, first_morph) = (influences.len() as u32, morphs.len() as u32);
+        if let Some(list) = &deform.influences {
+            influences.extend(list.of(vertex).map(|(joint, weight)| shared::Influence { joint: joint as u32, weight }));
+        }
+        for (number, target) in deform.targets.iter().enumerate().take(targets) {
+            let at = |list: &[Vec3]| list.get(vertex).copied().unwrap_or_default();
+            let offset = shared::MorphOffset {
+                position: at(&target.positions),
+                target: number as u32,
+                normal: at(&target.normals),
+                tangent: at(&target.tangents),
+                ..Default::default()
+            };
+            if [offset.position, offset.normal, offset.tangent].iter().any(|v| *v != Vec3::ZERO) {
+                morphs.push(offset);
+            }
+        }
+        rest.push(shared::RestVertex {
+            position,
+            first_influence,
+            normal: deform.normals.get(vertex).copied().unwrap_or(Vec3::Y),
+            first_morph,
+            tangent: deform.tangents.get(vertex).copied().unwrap_or_default(),
+            influence_count: influences.len() as u32 - first_influence,
+            morph_count: morphs.len() as u32 - first_morph,
+            ..Default::default()
+        });
+    }
+}
+
+fn spheres(deform: &Deform) -> Vec<(usize, Vec3, f32)> {
+    let mut boxes: HashMap<usize, (Vec3, Vec3)> = HashMap::new();
+    for (vertex, &p) in deform.positions.iter().enumerate() {
+        let mut add = |joint: usize| {
+            let (low, high) = boxes.entry(joint).or_insert((p, p));
+            (*low, *high) = (low.min(p), high.max(p));
+        };
+        match &deform.influences {
+            Some(list) => list.of(vertex).for_each(|(joint, _)| add(joint)),
+            None => add(usize::MAX),
+        }
+    }
+    let mut out: Vec<_> = boxes
+        .into_iter()
+        .map(|(joint, (low, high))| (joint, low * 0.5 + high * 0.5, (high * 0.5 - low * 0.5).length()))
+        .collect();
+    out.sort_by_key(|(joint, ..)| *joint);
+    out
+}
+
+fn reach(deform: &Deform, targets: usize) -> Vec<f32> {
+    let of = |list: &[Vec3]| list.iter().map(|v| v.length()).fold(0.0, f32::max);
+    deform.targets.iter().take(targets).map(|target| of(&target.positions)).collect()
+}

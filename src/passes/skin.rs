@@ -1,0 +1,99 @@
+//! Moves the vertices of morphed and skinned meshes, once a frame and before all that draws them (docs/animation.md).
+
+use std::sync::{Arc, OnceLock};
+
+use super::{
+    GpuScene, dynamic_buffer,
+    scene_data::{Deformers, Posed},
+    skin_shared::SkinConstants,
+};
+use crate::{
+    gpu::{Bind, Buffer, ComputePipeline, Gpu, GpuResult, Recorder},
+    graph::{Access, BufferHandle, Graph},
+};
+
+/// Threads of a work group.
+const GROUP: u32 = 64;
+
+/// The pipelines, which are made when something first moves.
+#[derive(Default)]
+pub struct SkinPass {
+    pipelines: OnceLock<[Arc<ComputePipeline>; 2]>,
+}
+
+impl SkinPass {
+    /// Makes the pipelines where the scene needs them and they are not there yet.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
+        if scene.deformers.is_some() && self.pipelines.get().is_none() {
+            let make = |name, shader| ComputePipeline::new(gpu, name, shader);
+            let _ = self.pipelines.set([make("skin", "skin.comp")?, make("skin positions", "skin.comp+POSITIONS")?]);
+        }
+        Ok(())
+    }
+
+    /// Declares the pass and returns the scene's vertices for passes that fetch them; none where no vertex moves. Where
+    /// the vertices are already in this pose (`done`), they are left as they are.
+    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, done: bool) -> Option<BufferHandle> {
+        let (Some(deformers), Some([pipeline, _])) = (&scene.deformers, self.pipelines.get()) else { return None };
+        let vertices = g.external(&scene.vertices);
+        if !done {
+            g.pass("skin").uses(vertices, Access::ComputeStorageReadWrite).record(move |cx| {
+                let target = ("vertex_block", Bind::Storage(&scene.vertices));
+                record(cx.rec, pipeline, deformers, &scene.now, target, false)
+            });
+        }
+        Some(vertices)
+    }
+
+    /// Where the moving vertices are at another moment; none where no vertex moves.
+    pub fn positions<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        name: &str,
+        posed: &Arc<Posed>,
+    ) -> Option<BufferHandle> {
+        let (Some(deformers), Some([_, pipeline])) = (&scene.deformers, self.pipelines.get()) else { return None };
+        let out = g.storage(name, u64::from(deformers.vertices) * 12);
+        let posed = Arc::clone(posed);
+        g.pass(name).uses(out, Access::ComputeStorageWrite).record(move |cx| {
+            let buffer = cx.buffer(out);
+            record(cx.rec, pipeline, deformers, &posed, ("position_block", Bind::Storage(&buffer)), true)
+        });
+        Some(out)
+    }
+}
+
+fn record(
+    rec: &mut Recorder<'_>,
+    pipeline: &Arc<ComputePipeline>,
+    deformers: &Deformers,
+    posed: &Posed,
+    target: (&str, Bind<'_>),
+    own: bool,
+) -> GpuResult<()> {
+    let gpu = rec.gpu().clone();
+    let rows: Vec<glam::Vec4> = posed.movers.palette.iter().flatten().copied().collect();
+    let palette: Arc<Buffer> = dynamic_buffer(&gpu, "matrices of joints", &rows)?;
+    let weights: Arc<Buffer> = dynamic_buffer(&gpu, "morph weights", &posed.movers.weights)?;
+    rec.bind_compute(
+        pipeline,
+        &[
+            ("rest_block", Bind::Storage(&deformers.rest)),
+            ("influence_block", Bind::Storage(&deformers.influences)),
+            ("morph_block", Bind::Storage(&deformers.morphs)),
+            ("palette_block", Bind::Storage(&palette)),
+            ("weight_block", Bind::Storage(&weights)),
+            target,
+        ],
+    )?;
+    for part in &deformers.parts {
+        let target = if own { part.own } else { part.constants.target };
+        rec.push_compute(pipeline, &SkinConstants { target, ..part.constants });
+        rec.dispatch(part.constants.count.div_ceil(GROUP), 1, 1);
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Temporal anti-aliasing: jittered frames joined to a history that follows what moves (docs/anti-aliasing.md). It may
+//! bring a picture of fewer pixels to the output's.
+
+use std::sync::Arc;
+
+use glam::{Vec2, Vec4};
+
+use super::{FrameData, effects_shared::TaaConstants, gbuffer::LIGHT};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, SamplerInfo, vk},
+    graph::{Access, Graph, ImageHandle},
+};
+
+/// Depth and speed of the frame before.
+const PAST: vk::Format = vk::Format::R16G16_SFLOAT;
+/// Depth in the output's pixels.
+const DEPTH: vk::Format = vk::Format::R32_SFLOAT;
+
+/// Linear between pixels, the border going on.
+const LINEAR: SamplerInfo = SamplerInfo {
+    mag: vk::Filter::LINEAR,
+    min: vk::Filter::LINEAR,
+    mip: vk::SamplerMipmapMode::NEAREST,
+    mips: false,
+    wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+};
+
+/// What the pass reads of this frame.
+#[derive(Clone, Copy)]
+pub struct TaaInputs {
+    /// Light of this frame.
+    pub light: ImageHandle,
+    /// Depth, in the same pixels.
+    pub depth: ImageHandle,
+    /// Pixels from the last frame to this one (`velocity`), in the same pixels.
+    pub velocity: ImageHandle,
+}
+
+/// How this frame joins the history.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaaFrame {
+    /// Of the output (pixels).
+    pub size: [u32; 2],
+    /// Of this frame's samples from their pixels' centres (pixels of the input).
+    pub jitter: Vec2,
+    /// `View::depth_from`, of the last frame's camera from this one's.
+    pub depth_before: Vec4,
+    /// Weight that the history has at most; 0 forgets it.
+    pub most: f32,
+    /// Standard deviations of its neighbourhood that a history may be off its mean.
+    pub gamma: f32,
+    /// Nothing has moved since the last frame.
+    pub still: bool,
+    /// Number of the frame.
+    pub number: u32,
+}
+
+/// Light in the output's pixels.
+#[derive(Clone, Copy)]
+pub struct Resolved {
+    /// The light; alpha is the weight of the samples in it.
+    pub light: ImageHandle,
+    /// Depth in the same pixels.
+    pub depth: ImageHandle,
+}
+
+/// The pipelines.
+pub struct TaaPass {
+    pipeline: Arc<GraphicsPipeline>,
+    with_depth: Arc<GraphicsPipeline>,
+}
+
+impl TaaPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, fragment: &str, colors: Vec<(vk::Format, bool)>| {
+            let state = GraphicsState { colors, ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        Ok(Self {
+            pipeline: make("taa", "taa.frag", vec![(LIGHT, false), (PAST, false)])?,
+            with_depth: make("taa with depth", "taa.frag+DEPTH", vec![(LIGHT, false), (PAST, false), (DEPTH, false)])?,
+        })
+    }
+
+    /// Declares the pass; the history itself is the light that the rest of the frame goes on with.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        inputs: TaaInputs,
+        frame: TaaFrame,
+    ) -> Resolved {
+        let [width, height] = frame.size;
+        let (history, light) = g.history("taa light", width, height, LIGHT);
+        let (past, now) = g.history("taa depth and speed", width, height, PAST);
+        let scaled = data.values.size != frame.size;
+        let depth = if scaled { g.image("taa depth", width, height, DEPTH) } else { inputs.depth };
+        let constants = TaaConstants {
+            depth_before: frame.depth_before,
+            size: Vec2::new(width as f32, height as f32),
+            jitter: frame.jitter,
+            most: frame.most,
+            gamma: frame.gamma,
+            still: u32::from(frame.still),
+            frame: frame.number,
+        };
+        let mut pass = g
+            .pass("taa")
+            .uses(inputs.light, Access::FragmentSampled)
+            .uses(inputs.depth, Access::FragmentSampled)
+            .uses(inputs.velocity, Access::FragmentSampled)
+            .uses(history, Access::FragmentSampled)
+            .uses(past, Access::FragmentSampled)
+            .color_cleared(light, [0.0; 4])
+            .color_cleared(now, [0.0; 4]);
+        if scaled {
+            pass = pass.color_cleared(depth, [0.0; 4]);
+        }
+        pass.record(move |cx| {
+            let (light, depth) = (cx.image(inputs.light), cx.image(inputs.depth));
+            let (velocity, history, past) = (cx.image(inputs.velocity), cx.image(history), cx.image(past));
+            let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
+            cx.rec.bind_graphics(
+                pipeline,
+                &[
+                    data.uniform(),
+                    ("light_image", Bind::Sampled(&light)),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("velocity_image", Bind::Sampled(&velocity)),
+                    ("history_image", Bind::Texture(&history, LINEAR)),
+                    ("past_image", Bind::Sampled(&past)),
+                ],
+            )?;
+            cx.rec.push_graphics(pipeline, &constants);
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        Resolved { light, depth }
+    }
+}

@@ -1,0 +1,262 @@
+//! The pose of a scene at a time.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
+
+use glam::{DMat4, DVec3, DVec4};
+
+use super::{Animation, Target, Trs, ValueTarget};
+use crate::scene::Scene;
+
+/// Which animations are played, each from its start and over again when it has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Play {
+    /// All of them where no two move the same thing, else the first.
+    #[default]
+    Auto,
+    /// All of them; of two that move the same thing the later one wins.
+    All,
+    /// One, by its number.
+    One(usize),
+}
+
+/// Where what moves is at a time; everything else is as in the scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pose {
+    /// Nodes with their transforms to their parents' space.
+    pub locals: Vec<(usize, DMat4)>,
+    /// Nodes with all their morph weights.
+    pub weights: Vec<(usize, Vec<f32>)>,
+    /// Numbers of materials, lights and cameras.
+    pub values: Vec<(ValueTarget, DVec4)>,
+}
+
+impl Animation {
+    /// The time within the animation: what has ended begins anew; the end itself is still the end.
+    #[must_use]
+    pub fn looped(&self, time: f64) -> f64 {
+        if self.duration.is_finite() && self.duration > 0.0 && time > self.duration {
+            time.rem_euclid(self.duration)
+        } else {
+            time
+        }
+    }
+
+    /// What it moves: the node or value, and which part of it.
+    fn moves(&self) -> impl Iterator<Item = (u8, usize, String)> + '_ {
+        self.channels.iter().map(|channel| match channel.target {
+            Target::Translation(node) => (0, node, String::new()),
+            Target::Rotation(node) => (1, node, String::new()),
+            Target::Scale(node) => (2, node, String::new()),
+            Target::Weights(node) | Target::Weight(node, _) => (3, node, String::new()),
+            Target::Value(value) => (4, 0, format!("{value:?}")),
+        })
+    }
+}
+
+impl Scene {
+    /// The animation of a name or number, for `Play::One`.
+    #[must_use]
+    pub fn animation(&self, name: &str) -> Option<usize> {
+        let named = self.animations.iter().position(|animation| animation.name == name);
+        named.or_else(|| name.parse().ok().filter(|&number| number < self.animations.len()))
+    }
+
+    /// Which animations a choice means.
+    #[must_use]
+    pub fn played(&self, play: &Play) -> Vec<usize> {
+        match *play {
+            Play::One(number) if number < self.animations.len() => vec![number],
+            Play::One(_) => Vec::new(),
+            Play::All => (0..self.animations.len()).collect(),
+            Play::Auto => {
+                let mut seen = HashSet::new();
+                // A target twice in one animation is that animation's own affair.
+                let apart = self.animations.iter().all(|animation| {
+                    let own: HashSet<_> = animation.moves().collect();
+                    own.into_iter().all(|target| seen.insert(target))
+                });
+                (0..if apart { self.animations.len() } else { 1 }).collect()
+            }
+        }
+    }
+
+    /// Where everything is at a time (s). A time that is not finite is 0.
+    #[must_use]
+    pub fn pose(&self, play: &Play, time: f64) -> Pose {
+        self.pose_beside(play, time, 0.0)
+    }
+
+    /// Where everything is so many seconds after a time, or before it, without beginning anew in between: a shutter that is
+    /// open while an animation ends does not see its start.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn pose_beside(&self, play: &Play, time: f64, offset: f64) -> Pose {
+        let [time, offset] = [time, offset].map(|time| if time.is_finite() { time } else { 0.0 });
+        let mut pose = Pose::default();
+        let mut moved: BTreeMap<usize, Trs> = BTreeMap::new();
+        let mut weighed: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
+        for animation in self.played(play).into_iter().filter_map(|number| self.animations.get(number)) {
+            let time = animation.looped(time) + offset;
+            if let Some(motion) = &animation.motion {
+                motion.pose(time, &mut pose);
+            }
+            for channel in &animation.channels {
+                let keys = &channel.keys;
+                let three = || {
+                    let v = keys.sample(time);
+                    let at = |i: usize| v.get(i).copied().unwrap_or(0.0);
+                    DVec3::new(at(0), at(1), at(2))
+                };
+                let mut trs = |node: usize, change: &dyn Fn(&mut Trs)| {
+                    if let Some(of) = self.nodes.get(node) {
+                        change(moved.entry(node).or_insert_with(|| of.rest()));
+                    }
+                };
+                match channel.target {
+                    Target::Translation(node) => trs(node, &|trs| trs.translation = three()),
+                    Target::Scale(node) => trs(node, &|trs| trs.scale = three()),
+                    Target::Rotation(node) => trs(node, &|trs| trs.rotation = keys.rotation(time)),
+                    Target::Weights(node) => {
+                        weighed.insert(node, keys.sample(time).into_iter().map(|w| w as f32).collect());
+                    }
+                    Target::Weight(node, number) => {
+                        let rest = || self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
+                        let weights = weighed.entry(node).or_insert_with(rest);
+                        if let (Some(weight), Some(&value)) = (weights.get_mut(number), keys.sample(time).first()) {
+                            *weight = value as f32;
+                        }
+                    }
+                    Target::Value(value) => {
+                        let v = keys.sample(time);
+                        let at = |i: usize| v.get(i).copied().unwrap_or(0.0);
+                        pose.values.push((value, DVec4::new(at(0), at(1), at(2), at(3))));
+                    }
+                }
+            }
+        }
+        pose.locals.extend(moved.into_iter().map(|(node, trs)| (node, trs.matrix())));
+        pose.weights.extend(weighed);
+        pose
+    }
+
+    /// Puts a pose into nodes, morph weights, materials, lights and cameras. Vertices stay where they are; see `bake`.
+    pub fn apply(&mut self, pose: &Pose) {
+        for &(node, local) in pose.locals.iter().filter(|(_, local)| local.is_finite()) {
+            if let Some(node) = self.nodes.get_mut(node) {
+                node.local = local;
+            }
+        }
+        for (node, weights) in &pose.weights {
+            if let Some(node) = self.nodes.get_mut(*node)
+                && node.weights.len() == weights.len()
+            {
+                node.weights.clone_from(weights);
+            }
+        }
+        super::value::apply(self, &pose.values);
+        self.anchor_skins();
+    }
+
+    /// Each node's transform to the world, shown or not; identity for nodes of a ring.
+    #[must_use]
+    pub fn worlds(&self) -> Vec<DMat4> {
+        let mut worlds = vec![DMat4::IDENTITY; self.nodes.len()];
+        let tops = self.nodes.iter().enumerate().filter(|(_, node)| node.parent.is_none());
+        let mut stack: Vec<(usize, DMat4)> = tops.map(|(index, _)| (index, DMat4::IDENTITY)).collect();
+        while let Some((index, parent)) = stack.pop() {
+            let (Some(node), Some(world)) = (self.nodes.get(index), worlds.get_mut(index)) else { continue };
+            *world = parent * node.local;
+            stack.extend(node.children.iter().map(|&child| (child, *world)));
+        }
+        worlds
+    }
+
+    /// Nodes that carry a skinned mesh have no place of their own (section 3.7.3.3): they go where the skin's first joint
+    /// is, and vertices are relative to that, which keeps their digits far from the origin.
+    fn anchor_skins(&mut self) {
+        if self.skins.is_empty() || self.nodes.iter().all(|node| node.skin.is_none()) {
+            return;
+        }
+        let worlds = self.worlds();
+        for node in &mut self.nodes {
+            let Some(skin) = node.skin.and_then(|skin| self.skins.get(skin)) else { continue };
+            let anchor = skin.joints.first().and_then(|&joint| worlds.get(joint)).map(|world| world.w_axis.truncate());
+            let anchor = anchor.filter(|anchor| anchor.is_finite()).unwrap_or_default();
+            node.local = DMat4::from_translation(anchor);
+        }
+    }
+
+    /// Matrices from a skinned mesh's space to that of the node that carries it, a joint each; empty without a skin.
+    #[must_use]
+    pub fn palette(&self, node: usize, worlds: &[DMat4]) -> Vec<DMat4> {
+        let Some((skin, node)) = self.nodes.get(node).and_then(|node| Some((self.skins.get(node.skin?)?, node))) else {
+            return Vec::new();
+        };
+        let anchor = DMat4::from_translation(-node.local.w_axis.truncate());
+        let of = |(&joint, bind): (&usize, &DMat4)| {
+            let matrix = anchor * worlds.get(joint).copied().unwrap_or(DMat4::IDENTITY) * *bind;
+            if matrix.is_finite() { matrix } else { DMat4::IDENTITY }
+        };
+        skin.joints.iter().zip(&skin.inverse_bind).map(of).collect()
+    }
+
+    /// Nodes that show a mesh whose vertices move, one a mesh: nodes that share such a mesh share its shape.
+    #[must_use]
+    pub fn deformed(&self) -> Vec<(usize, usize)> {
+        let mut of_mesh: HashMap<usize, usize> = HashMap::new();
+        for placed in self.walk() {
+            let Some(mesh) = placed.node.mesh else { continue };
+            let moves = |m: &crate::scene::Mesh| m.primitives.iter().any(|primitive| primitive.deform.is_some());
+            if self.meshes.get(mesh).is_some_and(moves) {
+                of_mesh.entry(mesh).or_insert(placed.index);
+            }
+        }
+        let mut out: Vec<(usize, usize)> = of_mesh.into_iter().map(|(mesh, node)| (node, mesh)).collect();
+        out.sort_unstable_by_key(|&(_, mesh)| mesh);
+        out
+    }
+
+    /// Moves the vertices of skinned and morphed meshes to where their nodes and weights put them.
+    pub fn bake(&mut self) {
+        let deformed = self.deformed();
+        if deformed.is_empty() {
+            return;
+        }
+        let worlds = self.worlds();
+        for (node, mesh) in deformed {
+            let palette = self.palette(node, &worlds);
+            let weights = self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
+            for primitive in self.meshes.get_mut(mesh).into_iter().flat_map(|mesh| &mut mesh.primitives) {
+                if let Some(deform) = primitive.deform.clone() {
+                    Arc::as_ref(&deform).write(primitive, &weights, &palette);
+                }
+            }
+        }
+    }
+
+    /// The scene at a time (s), with everything where it is then.
+    #[must_use]
+    pub fn at(&self, play: &Play, time: f64) -> Self {
+        let mut scene = self.clone();
+        scene.apply(&self.pose(play, time));
+        scene.bake();
+        scene
+    }
+
+    /// Whether anything moves.
+    #[must_use]
+    pub fn is_animated(&self) -> bool {
+        !self.animations.is_empty()
+    }
+}
+
+impl crate::scene::Node {
+    /// Its transform as parts.
+    #[must_use]
+    pub fn rest(&self) -> Trs {
+        self.trs.unwrap_or_else(|| Trs::of_matrix(&self.local))
+    }
+}
