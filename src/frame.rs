@@ -381,8 +381,8 @@ impl Renderer {
     /// Out of memory; a lost device.
     pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
         let passes = &self.passes;
-        let any_layered = || passes.layered.any_pipeline();
-        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &any_layered)?;
+        let layered = || passes.layered.any_pipeline();
+        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &layered)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }
@@ -689,18 +689,6 @@ fn frame_data(
     })
 }
 
-fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
-    let measured = settings.ao.enabled && scene.has_environment;
-    [
-        (measured, shared::AMBIENT_MEASURED),
-        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
-        (settings.capture, shared::AMBIENT_CAPTURE),
-    ]
-    .into_iter()
-    .filter(|(on, _)| *on)
-    .fold(0, |bits, (_, bit)| bits | bit)
-}
-
 /// The same for passes over the finished light: the picture's pixels, sampled at their centres.
 fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData> {
     let values = FrameConstants {
@@ -715,6 +703,18 @@ fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData
         dynamic_buffer(gpu, "picture constants", &[values])?
     };
     Ok(FrameData { constants, values, ..data.clone() })
+}
+
+fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+    let measured = settings.ao.enabled && scene.has_environment;
+    [
+        (measured, shared::AMBIENT_MEASURED),
+        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
+        (settings.capture, shared::AMBIENT_CAPTURE),
+    ]
+    .into_iter()
+    .filter(|(on, _)| *on)
+    .fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn word(bytes: &[u8]) -> u32 {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sunny16::scene::{NoteKind, Scene, gltf};
+use sunny16::scene::{NoteKind, Scene, animation::Play, gltf};
 
 fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
@@ -35,8 +35,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// What a renderer relies on.
+/// What a renderer relies on, at rest and in motion.
 fn assert_sound(scene: &Scene, path: &Path) {
+    assert_still(scene, path);
+    if scene.is_animated() {
+        for time in [0.0, 0.4, 1e6] {
+            assert_still(&scene.at(&Play::All, time), path);
+        }
+    }
+}
+
+fn assert_still(scene: &Scene, path: &Path) {
     let path = path.display();
     for (i, node) in scene.nodes.iter().enumerate() {
         assert!(node.local.is_finite(), "{path}");

@@ -96,24 +96,26 @@ fn bumps_from_afar_shine_as_they_do_from_near() {
     let mut renderer = gpu.renderer();
     let unfiltered = Sampler { mag_linear: false, min_linear: false, mip_linear: None, ..Sampler::default() };
     let (side, by) = (32, 16);
-    for (deviation, roughness, most) in [(0.05, 0.2, 0.12), (0.15, 0.3, 0.12), (0.3, 0.3, 0.25)] {
+    // A GGX that is widened is no GGX blurred: between the two distributions lie 16 to 20 % (docs/textures.md).
+    for (deviation, roughness) in [(0.05, 0.2), (0.15, 0.3), (0.3, 0.3)] {
         let truth = luminance(&mut renderer, &scene(Some((deviation, unfiltered)), roughness), side * by);
         let truth = shrunk(&truth, (side * by) as usize, by as usize);
         let mean = truth.iter().sum::<f64>() / truth.len() as f64;
         let away = |found: &[f64]| {
-            let square: f64 = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / truth.len() as f64;
-            (square.sqrt() / mean, found.iter().sum::<f64>() / found.len() as f64 / mean - 1.0)
+            let square: f64 = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
+            let whole: f64 = truth.iter().map(|b| b * b).sum();
+            ((square / whole).sqrt(), found.iter().sum::<f64>() / found.len() as f64 / mean - 1.0)
         };
         let after = away(&luminance(&mut renderer, &scene(Some((deviation, Sampler::default())), roughness), side));
         // What mips of normals alone give: the mean normal is the plane's own.
         let before = away(&luminance(&mut renderer, &scene(None, roughness), side));
         println!(
-            "slopes of {deviation}, roughness {roughness}: RMS {:.3} of the mean (without variance {:.3}), mean {:+.1} % ({:+.1} %)",
+            "slopes of {deviation}, roughness {roughness}: RMS {:.3} of the picture's (without variance {:.3}), mean {:+.1} % ({:+.1} %)",
             after.0,
             before.0,
             after.1 * 100.0,
             before.1 * 100.0
         );
-        assert!(after.0 < most && after.0 < before.0 * 0.5, "{after:?} {before:?}");
+        assert!(after.0 < 0.25 && after.0 < before.0 / 3.0 && after.1.abs() < 0.1, "{after:?} {before:?}");
     }
 }

@@ -57,9 +57,16 @@ float behind_distance(vec2 place) {
     return texelFetch(behind_0, ivec2(place * vec2(textureSize(behind_0, 0))), 0).a;
 }
 
+// Metres across a pixel at a place: found once at the surface, and by distance elsewhere.
+float pixel_at_surface;
+
+float pixel_size_at(float along, float surface_along) {
+    return pixel_at_surface * (frame.forward.w != 0.0 ? 1.0 : along / max(surface_along, 1e-6));
+}
+
 // Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
 // the environment. `spread`: the tangent of half the angle that the lookup stands for.
-vec3 light_along(vec3 from, vec3 d, float spread) {
+vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
     float per_metre = dot(d, frame.forward.xyz);
     float start = dot(from, frame.forward.xyz);
     vec2 place;
@@ -83,17 +90,18 @@ vec3 light_along(vec3 from, vec3 d, float spread) {
         seen = place_of(p, place);
     }
     if (!seen) {
-        if (has_surroundings()) {
-            return luminance_around(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+        if (environment.enabled != 0u || frame.probe_count > 0u) {
+            return surroundings_blurred(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
         return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
     }
+    if (spread <= 0.0) {
+        return behind_at(place, 0.0);
+    }
     // Pixels that the spread covers there.
-    vec4 clip = frame.view_projection * vec4(p, 1.0);
-    vec4 aside = frame.inverse_projection * vec4(clip.xy / clip.w + vec2(2.0, 0.0) / vec2(frame.size), clip.z / clip.w, 1.0);
-    float pixel_size = max(distance(aside.xyz / aside.w, p), 1e-9);
-    return behind_at(place, log2(max(spread * t / pixel_size, 1.0)));
+    float pixel_size = pixel_size_at(dot(p, frame.forward.xyz), dot(s.position, frame.forward.xyz));
+    return behind_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
 }
 
 // Back face of the volume behind a place: false where there is none.
@@ -108,15 +116,33 @@ bool back_at(vec2 place, out vec3 position, out vec3 normal) {
     return texel.x != 0u;
 }
 
+// The back face that the picture has behind a surface.
+bool has_back(Surface s, out vec2 place, out vec3 position, out vec3 normal) {
+    position = s.position;
+    normal = -s.normal;
+    bool on = place_of(s.position, place);
+    // Not that of something before it.
+    return on && back_at(place, position, normal) && dot(position - s.position, s.view) < 0.0;
+}
+
 // Light through the surface along one refraction: `h` is the normal of the facet that lets it in.
 vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread, vec3 absorption) {
     float vh = dot(s.view, h);
-    float into = 1.0 - fresnel_exact(clamp(vh, 0.0, 1.0), eta);
+    vh = clamp(vh, 0.0, 1.0);
+    float into = 1.0 - max3(layer_fresnel(s, y, vh, schlick_weight(vh)).glass);
+    vec2 place;
+    vec3 back, normal;
+    bool known = has_back(s, place, back, normal);
     if (y.thin) {
         // The reflection, mirrored to the other side.
         vec3 l = reflect(-s.view, h);
         l -= 2.0 * dot(l, s.normal) * s.normal;
-        return into * s.base_color * light_along(s.position, l, spread);
+        vec3 tint = into * s.base_color;
+        if (known) {
+            // The back wall of a hull.
+            tint *= s.base_color * (1.0 - fresnel_exact(min(abs(dot(normal, l)), 1.0), eta));
+        }
+        return tint * light_along(s, s.position, l, spread);
     }
     vec3 inside = refract(-s.view, h, 1.0 / eta);
     if (dot(inside, s.normal) >= 0.0) {
@@ -127,9 +153,6 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     // surface is a slab of the material's thickness.
     float path = thickness / max(-dot(inside, s.normal), 0.05);
     vec3 out_normal = -s.normal;
-    vec2 place;
-    vec3 back, normal;
-    bool known = place_of(s.position, place) && back_at(place, back, normal);
     if (known) {
         float t = distance(back, s.position);
         for (int i = 0; i < 5; ++i) {
@@ -145,17 +168,26 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
         }
         path = t;
     }
+    vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
     vec3 leaves = refract(inside, -out_normal, eta);
     float out_of = 0.0;
+    vec3 back_reflection = vec3(0.0);
     if (dot(leaves, leaves) > 0.0) {
-        out_of = 1.0 - fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
+        float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
+        out_of = 1.0 - stays;
+        if (environment.enabled != 0u) {
+            // What the back face reflects leaves as a slab would send it: the way of the surface's own reflection.
+            back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
+                * environment_blurred(reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
+        }
     } else {
-        // Reflected within; it is let out the way it then goes.
-        leaves = reflect(inside, out_normal);
+        // Reflected within; it is let out through a face that lies as the first does, where there may be one.
+        vec3 within = reflect(inside, out_normal);
+        leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
+        leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
         out_of = 1.0;
     }
-    vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
-    return into * out_of * tint * light_along(s.position + inside * path, leaves, spread);
+    return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
 }
 
 // Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
@@ -166,8 +198,15 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
     float nv = max(dot(s.normal, s.view), 1e-4);
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     bool smooth_glass = s.alpha <= MIN_ALPHA;
-    // Both faces of a volume are rough.
-    float alpha = y.thin ? s.alpha : s.alpha * 1.4142;
+    // Both faces of a volume are rough, and both walls of a hull.
+    vec2 place;
+    vec3 back, normal;
+    bool once = y.thin && !has_back(s, place, back, normal);
+    float alpha = once ? s.alpha : s.alpha * 1.4142;
+    vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
+    vec4 here = frame.inverse_projection * vec4(ndc, gl_FragCoord.z, 1.0);
+    vec4 beside = frame.inverse_projection * vec4(ndc.x + 2.0 / float(frame.size.x), ndc.y, gl_FragCoord.z, 1.0);
+    pixel_at_surface = distance(here.xyz / here.w, beside.xyz / beside.w);
     uint facets = smooth_glass ? 1u : 16u;
     // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
     float half_spread = (eta - 1.0) * 0.025 * m.dispersion;

@@ -14,9 +14,6 @@ layout(location = 3) in vec2 uv0;
 layout(location = 4) in vec2 uv1;
 layout(location = 5) in vec4 color;
 
-// The layered pass draws again what the G-buffer holds, where depth is equal.
-invariant gl_Position;
-
 layout(location = 0) out vec3 out_position;
 layout(location = 1) out vec3 out_normal;
 layout(location = 2) out vec4 out_tangent;
@@ -27,12 +24,11 @@ layout(location = 4) out vec4 out_color;
 layout(location = 5) flat out float out_scale;
 #endif
 
-// Other passes draw the same surfaces with an equal depth.
-invariant gl_Position;
-
 void main() {
     Instance instance = instances[gl_InstanceIndex];
-    vec4 world = instance.to_world * vec4(position, 1.0);
+    // The layered pass and velocities draw again what the G-buffer holds, where depth is equal: the same arithmetic everywhere.
+    precise vec4 world = instance.to_world * vec4(position, 1.0);
+    precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
     out_position = world.xyz;
     out_normal = mat3(instance.normal0.xyz, instance.normal1.xyz, instance.normal2.xyz) * normal.xyz;
     out_tangent = vec4(mat3(instance.to_world) * tangent.xyz, tangent.w * instance.normal2.w);
@@ -41,5 +37,5 @@ void main() {
 #ifdef LAYERS
     out_scale = pow(abs(determinant(mat3(instance.to_world))), 1.0 / 3.0);
 #endif
-    gl_Position = frame.view_projection * vec4(world.xyz, 1.0);
+    gl_Position = place;
 }

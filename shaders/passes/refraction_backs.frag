@@ -9,6 +9,6 @@ layout(location = 0) out uvec2 out_back;
 
 void main() {
     uint flags = materials[material_index].flags;
-    // The normal of a back face as the viewer has it points to the viewer: it leaves the volume the other way.
-    out_back = uvec2(floatBitsToUint(gl_FragCoord.z), pack_normal(-fragment_normal(flags)));
+    // The pass takes the winding the other way round, so that what is drawn counts as front: the normal points outwards.
+    out_back = uvec2(floatBitsToUint(gl_FragCoord.z), pack_normal(fragment_normal(flags)));
 }

@@ -17,12 +17,11 @@ layout(location = 0) in vec3 position;
 layout(location = 0) out vec4 out_first;
 layout(location = 1) out vec4 out_last;
 
-// As geometry.vert computes it, bit for bit: only what is seen passes the test for equal depth.
-invariant gl_Position;
-
 void main() {
-    vec4 world = instances[gl_InstanceIndex].to_world * vec4(position, 1.0);
-    gl_Position = frame.view_projection * vec4(world.xyz, 1.0);
+    // As geometry.vert computes it, bit for bit: only what is seen passes the test for equal depth.
+    precise vec4 world = instances[gl_InstanceIndex].to_world * vec4(position, 1.0);
+    precise vec4 place = frame.view_projection * vec4(world.xyz, 1.0);
+    gl_Position = place;
     Move move = moves[moving.first_move + uint(gl_InstanceIndex) - moving.first_instance];
     uint vertex = uint(gl_VertexIndex) - moving.first_vertex;
     vec3 first = position;

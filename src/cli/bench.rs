@@ -27,6 +27,8 @@ const NUMBERS: &str = "\
 What the numbers mean (all times by the host's clock unless a pass is named):
   --what raster
     median, p95 ms    of the frames measured; passes by the device's clock where it has one
+    poses             where things are at the frame's time and when its shutter opens and closes, and what the device is
+                      told of it; with --time, and for petals; one step is a 60th of a second
     two in flight     mean time a frame when the next is begun before one is done, as in a window
   --what path, a row for 1, 2, 4 ... threads and for all
     samples a second  whole paths with light sampling and all their bounces, on the scene given
@@ -103,10 +105,10 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let mut report = Map::new();
     if wants(What::Raster) || wants(What::Path) {
         let start = Instant::now();
-        let opened = open::open(&args.scene)?;
+        let mut opened = open::open(&args.scene)?;
         let import_ms = since(start);
         if wants(What::Raster)
-            && let Value::Object(raster) = raster(args, &opened, import_ms)?
+            && let Value::Object(raster) = raster(args, &mut opened, import_ms)?
         {
             report = raster;
         }
@@ -124,18 +126,19 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Value, CliError> {
+fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();
-    let scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let mut scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
     let upload_ms = since(start);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
     let mut settings = opened.picture_settings(&exposed, vec![])?;
+    let mut motion = Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
     // The view stands still, but what moves is the dearer case.
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
         temporal.still = false;
@@ -146,6 +149,15 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
     for number in 0..WARM_UP + args.frames {
+        if let Some(time) = opened.animated.as_ref().map(|animated| animated.time) {
+            let start = Instant::now();
+            opened.go_to(&args.scene, time + 1.0 / 60.0)?;
+            scene.follow(&gpu, &opened.scene)?;
+            opened.set_in_motion(&mut settings, &scene);
+            if number >= WARM_UP {
+                motion.ms.push(since(start));
+            }
+        }
         let start = Instant::now();
         let pending = renderer.submit(&scene, &view, &settings, nothing)?;
         let picture = renderer.collect(pending)?;
@@ -180,7 +192,7 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
     let info = gpu.info();
     println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
     println!("{:>10} {:>10}", "median ms", "p95 ms");
-    for series in std::iter::once(&frame).chain(&passes) {
+    for series in [&frame].into_iter().chain(Some(&motion).filter(|m| !m.ms.is_empty())).chain(&passes) {
         println!("{:>10.3} {:>10.3}  {}", series.at(0.5), series.at(0.95), series.name);
     }
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
@@ -198,7 +210,7 @@ fn raster(args: &BenchArgs, opened: &open::Opened, import_ms: f64) -> Result<Val
             "device": info.name, "driver": info.driver,
             "size": [view.width, view.height], "frames": args.frames, "ev100": exposure.ev100().get(),
             "triangles": opened.scene.shown_triangles(), "lamps": lists.lamps,
-            "frame": describe(&frame), "frame_in_flight_mean_ms": in_flight_ms,
+            "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
             "memory_bytes": {"used": used, "reserved": reserved},

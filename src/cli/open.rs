@@ -9,6 +9,7 @@ use super::CliError;
 use crate::{
     camera::{
         Effects, Exposure, ExposureMode, MeterMode,
+        chain::MotionBlur,
         metering::{self, MeterError, Solved},
     },
     frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
@@ -336,26 +337,45 @@ impl Opened {
         Ok(())
     }
 
+    /// The open shutter's blur, with the way that the camera goes in what is played; none where nothing is played or the look
+    /// wants none.
+    pub fn blur_in_motion(&self, effects: &Effects) -> Option<MotionBlur> {
+        let animated = self.animated.as_ref()?;
+        let mut blur = effects.motion_blur.or_else(|| self.look.blur_of_things())?;
+        if let Some(node) = animated.camera {
+            let half = blur.exposure / 2.0;
+            let places = [-half, half].map(|offset| {
+                let mut nodes = Scene { nodes: self.scene.nodes.clone(), ..Scene::default() };
+                nodes.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+                nodes.worlds().get(node).copied().unwrap_or(self.camera.0)
+            });
+            let (velocity, rotation) = camera_motion(self.camera.0, places, blur.exposure);
+            blur.velocity += velocity;
+            blur.rotation += rotation;
+        }
+        Some(blur)
+    }
+
     /// Lets what is played move while the shutter is open: the camera, and things on the device.
     pub fn set_in_motion(&mut self, settings: &mut Settings, on_device: &GpuScene) {
-        let blur = settings.effects.motion_blur.or_else(|| self.look.blur_of_things());
-        let (Some(mut blur), Some(animated)) = (blur, &self.animated) else { return };
+        let (Some(blur), Some(animated)) = (self.blur_in_motion(&settings.effects), &self.animated) else { return };
         let half = blur.exposure / 2.0;
-        let mut cameras = [self.camera.0; 2];
-        let poses = [0, 1].map(|end: usize| {
-            let offset = if end == 0 { -half } else { half };
+        let poses = [-half, half].map(|offset| {
             self.scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
-            if let (Some(node), Some(camera)) = (animated.camera, cameras.get_mut(end)) {
-                *camera = self.scene.worlds().get(node).copied().unwrap_or(*camera);
-            }
             on_device.posed(&self.scene)
         });
         self.scene.apply(&animated.rest.pose(&animated.play, animated.time));
-        let (velocity, rotation) = camera_motion(self.camera.0, cameras, blur.exposure);
-        blur.velocity += velocity;
-        blur.rotation += rotation;
         settings.effects.motion_blur = Some(blur);
         settings.shutter = Some(poses);
+    }
+
+    /// The scene as it is so many seconds from the picture's time.
+    pub fn scene_beside(&self, offset: f64) -> Option<Scene> {
+        let animated = self.animated.as_ref()?;
+        let mut scene = self.scene.clone();
+        scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+        scene.bake();
+        Some(scene)
     }
 
     /// The view of the chosen camera.

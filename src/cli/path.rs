@@ -24,10 +24,12 @@ use super::{
     render::{self, RenderArgs},
 };
 use crate::{
-    camera::{Effects, Exposure, ExposureMode, metering},
+    camera::{Effects, Exposure, ExposureMode, chain::MotionBlur, metering},
     output,
     photometry::color,
-    reference::{Film, FilmSettings, LensCamera, Parts, Patience, Print, Walk, World},
+    reference::{
+        Film, FilmSettings, LensCamera, Parts, Patience, Print, ShutterPart, Walk, World, shutter::samples_after,
+    },
     scene::look::{
         LookError,
         metering::{ExposureControl, Place},
@@ -164,10 +166,17 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         }
         _ => None,
     };
-    let effects = match &metered_before {
+    let mut effects = match &metered_before {
         Some(exposed) => opened.picture_settings(exposed, vec![])?.effects,
         None => opened.effects,
     };
+    let motion = opened.blur_in_motion(&effects);
+    effects.motion_blur = motion.or(effects.motion_blur);
+    if motion.is_some() && (args.path.target_error.is_some() || args.path.resume) {
+        let message = "--target-error and --resume do not know moments of an exposure in which things move; leave them \
+                       out, or set effects.motion_blur.enabled=false";
+        return Err(CliError::Usage(message.into()));
+    }
     let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects);
     let walk = Walk { bounces: args.path.bounces.unwrap_or(u32::MAX), ..Walk::default() };
     let target_error = args.path.target_error;
@@ -176,7 +185,10 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
     let mut film = begin(args, &file, (width, height), settings, &print)?;
-    let seconds = trace(args, &mut film, &world, &camera, (&file, &print))?;
+    let seconds = match motion {
+        Some(blur) => trace_moments(args, &mut film, opened, &camera, &blur)?,
+        None => trace(args, &mut film, &world, &camera, (&file, &print))?,
+    };
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
     let stopped = HEARD.get().map_or(Duration::ZERO, Instant::elapsed);
 
@@ -245,6 +257,33 @@ fn begin(
         eprintln!("{} holds an unfinished picture, which --resume goes on with; this run replaces it", file.display());
     }
     Ok(Film::new(size.0, size.1, settings))
+}
+
+/// Moments of an exposure at most: each has trees of its own.
+const MOST_MOMENTS: u32 = 32;
+
+/// Adds samples of all moments of the exposure, or until somebody interrupts. Returns the seconds that it took.
+fn trace_moments(
+    args: &RenderArgs,
+    film: &mut Film,
+    opened: &Opened,
+    camera: &LensCamera,
+    blur: &MotionBlur,
+) -> Result<f64, CliError> {
+    let started = Instant::now();
+    let spp = args.path.spp;
+    let moments = spp.min(MOST_MOMENTS);
+    let eye = opened.camera.0.w_axis.truncate();
+    for moment in 0..moments {
+        let part = ShutterPart::new(camera, moment, moments);
+        let Some(scene) = opened.scene_beside(part.middle() * blur.exposure) else { break };
+        let world = World::new(&scene, eye);
+        let goal = samples_after(moment, moments, spp);
+        while film.samples() < goal && !INTERRUPTED.load(Ordering::Relaxed) {
+            film.advance(&world, &part, goal, &Turn { until: Instant::now() + Duration::from_millis(250) });
+        }
+    }
+    Ok(started.elapsed().as_secs_f64())
 }
 
 /// Adds samples until there are enough, or somebody interrupts. Returns the seconds that it took.

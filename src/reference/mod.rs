@@ -14,6 +14,7 @@ pub mod media;
 pub mod resume;
 pub mod sampler;
 mod shading;
+pub mod shutter;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};
@@ -22,6 +23,7 @@ pub use fingerprint::Print;
 pub use integrator::{Parts, Strategy, Walk};
 pub use resume::ResumeError;
 pub use sampler::SamplerKind;
+pub use shutter::ShutterPart;
 pub use world::World;
 
 #[cfg(test)]

@@ -86,6 +86,12 @@ fn scene(name: &str, make: Make<'_>, ball: impl Fn() -> sunny16::scene::Primitiv
     scene
 }
 
+/// The raster renderer's layered pass beside the path tracer (docs/layered.md).
+fn raster_bounds(case: &mut Case) {
+    let why = "the raster renderer within FLIP 0.03 of the path tracer, at the middles of pixels";
+    case.bound(["raster", "path_centres"], "flip", "at_most = 0.03", "", why);
+}
+
 /// A case under the sun; `closed` gives the BRDF times cosine of a column's tile.
 fn sunny(
     name: &str,
@@ -101,8 +107,10 @@ fn sunny(
         scene: Some(scene),
         bounces: 1,
         spp: 64,
+        raster: true,
         ..Case::default()
     };
+    raster_bounds(&mut case);
     let (v, l) = (in_tile(DVec3::Z), in_tile(towards_sun()));
     for column in 0..COLUMNS {
         let Some(closed) = closed else { continue };
@@ -113,7 +121,9 @@ fn sunny(
         let value = format!("rgb = {:?}", nits.to_array().map(number));
         // Sheen's albedo is a table's in the renderers and an integral here.
         let within = if name == "material_sheen" { 0.005 } else { 0.001 };
-        case.expect("path", &region, &value, within, "10,000 lx times the extension's formula in double precision", "");
+        let why = "10,000 lx times the extension's formula in double precision";
+        case.expect("path", &region, &value, within, why, "");
+        case.expect("raster", &region, &value, 2.0 * within + 0.002, why, "");
     }
     case
 }
@@ -351,7 +361,7 @@ fn before_stripes(
     builder.camera("Camera", dvec3(0.0, 0.0, 6.0), DVec3::ZERO, 0.5, None);
     let mut scene = builder.build().unwrap();
     make_parallel(&mut scene, [2.0, 2.0]);
-    Case {
+    let mut case = Case {
         name: name.into(),
         title: title.into(),
         text: text.into(),
@@ -360,8 +370,11 @@ fn before_stripes(
         look: "[environment]\nscale = 1.0\nfile = \"../grid_sky/sky.hdr\"\n".into(),
         bounces: 16,
         spp: 128,
+        raster: true,
         ..Case::default()
-    }
+    };
+    raster_bounds(&mut case);
+    case
 }
 
 const SOLID: Volume = Volume {

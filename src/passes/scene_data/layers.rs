@@ -243,3 +243,40 @@ pub(super) fn no_backs(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Imag
 pub(super) fn goes_over(material: &scene::Material) -> bool {
     material.alpha == AlphaMode::Blend || refracts(material)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Clearcoat, Sheen, Specular, build::dielectric};
+
+    #[test]
+    fn only_what_the_gbuffer_does_not_hold_takes_the_second_path() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert!(!has_lobes(&plain, false) && has_lobes(&plain, true));
+        assert!(!has_lobes(&scene::Material { unlit: true, ior: 1.8, ..plain.clone() }, true));
+        for material in [
+            scene::Material { ior: 1.4, ..plain.clone() },
+            scene::Material { specular: Specular { factor: 0.5, ..Specular::default() }, ..plain.clone() },
+            scene::Material { clearcoat: Clearcoat { factor: 0.5, ..Clearcoat::default() }, ..plain.clone() },
+            scene::Material { transmission: 0.5, ..plain.clone() },
+        ] {
+            assert!(has_lobes(&material, false), "{material:?}");
+        }
+        // Of a metal the index says nothing.
+        assert!(!has_lobes(&scene::Material { metallic: 1.0, ior: 1.4, transmission: 1.0, ..plain }, false));
+    }
+
+    #[test]
+    fn marks_hold_the_least_roughness() {
+        let plain = dielectric("plain", Vec3::splat(0.5), 0.5);
+        assert_eq!(layer_mark(&plain, false), 1.0);
+        for roughness in [0.0, 0.1, 0.5, 1.0f32] {
+            let coat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
+            let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
+            let mark = layer_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
+            let read = half::f16::from_f32(mark).to_f32().fract();
+            assert!(mark >= shared::LAYER_MARK && mark < shared::LAYER_MARK + 1.0, "{mark}");
+            assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");
+        }
+    }
+}

@@ -358,8 +358,8 @@ impl GpuScene {
         let mut visible =
             Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
         let mut blended: Vec<order::Item<'_>> = Vec::new();
-        let groups = self.groups.iter().zip(&self.now.groups).take(if lamps { usize::MAX } else { self.own_groups });
-        for (number, (group, posed)) in groups.enumerate() {
+        let shown = if lamps { self.groups.len() } else { self.own_groups };
+        for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
             for mirrored in [false, true] {
                 let first = visible.instances.len() as u32;
                 let draw = |first_instance, instance_count| Draw {

@@ -26,9 +26,9 @@ fn along_normal(a: f64, b: f64) -> f64 {
     ((a - b) / (a + b)).powi(2)
 }
 
-/// The index against air that reflects this much along the normal; the extension guards against 1.
+/// The index against air that reflects this much along the normal; kept from 1, which no index reaches.
 fn index_of(f0: f64) -> f64 {
-    let root = (f0.clamp(0.0, 1.0) + 1e-4).min(0.9999).sqrt();
+    let root = f0.clamp(0.0, 0.9999).sqrt();
     (1.0 + root) / (1.0 - root)
 }
 

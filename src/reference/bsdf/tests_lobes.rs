@@ -189,7 +189,7 @@ fn a_film_has_the_mean_of_its_interference() {
         for cos in [0.3, 0.8, 1.0] {
             let cos2 = (1.0 - (1.0 - cos * cos) / 2.25f64).sqrt();
             let r12 = 0.04 + 0.96 * (1.0 - cos as f64).powi(5);
-            let root = (f0 as f64 + 1e-4).sqrt();
+            let root = f64::sqrt(f0);
             let base = (1.0 + root) / (1.0 - root);
             let r1 = ((base - 1.5) / (base + 1.5)).powi(2);
             let r23 = r1 + (1.0 - r1) * (1.0 - cos2).powi(5);

@@ -164,7 +164,8 @@ fn reader(bytes: &[u8]) -> Result<impl ImageDecoder + '_, image::ImageError> {
 /// Bytes that the pixels will take.
 fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     if recognise(bytes) == Some("image/ktx2") {
-        return ktx2::decoded_bytes(bytes);
+        let run = AssertUnwindSafe(|| ktx2::decoded_bytes(bytes));
+        return catch_unwind(run).unwrap_or_else(|_| Err("the decoder failed".into()));
     }
     let decoder = catch_unwind(AssertUnwindSafe(|| reader(bytes).map(|decoder| decoder.dimensions())));
     match decoder {

@@ -119,7 +119,36 @@ fn is_float(layout: Layout) -> bool {
 /// The identifier with which every such file begins (section 3.1).
 pub(super) const MAGIC: [u8; 12] = [0xab, b'K', b'T', b'X', b' ', b'2', b'0', 0xbb, b'\r', b'\n', 0x1a, b'\n'];
 
+/// Whether the data format descriptor is well formed (Khronos Data Format Specification 1.3, chapter 5): the reader takes its
+/// block sizes and texel dimensions as they come, and adds 1 to the latter.
+fn descriptor_is_sound(bytes: &[u8]) -> bool {
+    let word = |at: usize| {
+        let four = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
+        usize::try_from(u32::from_le_bytes(four)).ok()
+    };
+    let range = || -> Option<&[u8]> {
+        let (offset, length) = (word(48)?, word(52)?);
+        bytes.get(offset.checked_add(4)?..offset.checked_add(length)?)
+    };
+    let Some(mut rest) = range() else { return false };
+    while !rest.is_empty() {
+        let Some([vendor @ .., _, _, low, high]) = rest.first_chunk::<8>() else { return false };
+        let size = usize::from(u16::from_le_bytes([*low, *high]));
+        let Some(block) = rest.get(..size).filter(|block| block.len() >= 24) else { return false };
+        // Of the basic kind: 16 bytes, of which the second four are dimensions less 1, and 16 a sample.
+        let basic = *vendor == [0; 4];
+        if basic && ((size - 24) % 16 != 0 || block.get(12..16).is_none_or(|dims| dims.contains(&255))) {
+            return false;
+        }
+        rest = rest.get(size..).unwrap_or_default();
+    }
+    true
+}
+
 fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
+    if !descriptor_is_sound(bytes) {
+        return Err("KTX2: the data format descriptor is cut off or broken".into());
+    }
     let reader = Reader::new(bytes).map_err(|error| format!("KTX2: {error}"))?;
     let Header { pixel_width: width, pixel_height: height, .. } = reader.header();
     let header = reader.header();
