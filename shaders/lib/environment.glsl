@@ -171,13 +171,6 @@ vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
     return sum;
 }
 
-// The luminance alone.
-vec3 surroundings_blurred(vec3 position, vec3 towards, float roughness) {
-    vec3 irradiance, reflected;
-    surroundings(position, towards, towards, roughness, irradiance, reflected);
-    return reflected;
-}
-
 // What of its surroundings a surface sees.
 struct AmbientVisibility {
     float ambient;       // share of light from all around, weighed with the cosine, that reaches it, 0 to 1: diffuse part
