@@ -16,7 +16,9 @@ use crate::{
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
-        FrameData, GpuScene, Passes, View, dynamic_buffer,
+        FrameData, GpuScene, Passes, View,
+        culling::{self, Culled, CullingSettings, FrameCulling},
+        dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         layered,
@@ -24,7 +26,7 @@ use crate::{
         lighting::LightingInputs,
         probes::probes_for,
         resolve::Channel,
-        scene_data::Posed,
+        scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
         taa::Resolved,
@@ -144,6 +146,8 @@ pub struct Settings {
     pub light_lists: LightListSettings,
     /// Shadows.
     pub shadows: ShadowSettings,
+    /// What is not drawn, and how coarsely the rest.
+    pub culling: CullingSettings,
     /// How edges are made smooth.
     pub anti_aliasing: AntiAliasing,
     /// This frame is one of those whose mean is the picture: where in its pixels it samples.
@@ -169,6 +173,7 @@ struct FrameImages {
     aovs: Vec<(Aov, ImageHandle)>,
     lists: LightLists,
     histogram: Option<BufferHandle>,
+    culled: Option<Culled>,
 }
 
 /// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -185,7 +190,8 @@ fn frame<'a>(
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
     let vertices = passes.skin.declare(g, scene, moved);
-    let gbuffer = passes.gbuffer.declare(g, scene, data, vertices);
+    let culled = passes.culling.declare(g, scene, data, vertices);
+    let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
@@ -200,8 +206,9 @@ fn frame<'a>(
         passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
     let light = camera.depth_of_field(g, after, depth, light, effects);
-    let seen = (scene, after, &passes.skin);
-    let light = camera.motion_blur(g, seen, (view, depth), light, effects, settings.shutter.as_ref());
+    let seen = (scene, [data, after], &passes.skin);
+    let depths = [gbuffer.depth, depth];
+    let light = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -218,7 +225,7 @@ fn frame<'a>(
         .iter()
         .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
         .collect();
-    FrameImages { light, display, aovs, lists, histogram }
+    FrameImages { light, display, aovs, lists, histogram, culled }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
@@ -265,6 +272,19 @@ pub struct LightListReport {
     pub greatest_dropped: f32,
 }
 
+/// What a picture was drawn of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Draw calls.
+    pub draws: usize,
+    /// Meshes in their places that were drawn.
+    pub instances: usize,
+    /// Those that were not, being outside of the view.
+    pub outside: usize,
+    /// Those that were not, being behind others; which ones are known to be depends on the frames before.
+    pub hidden: usize,
+}
+
 /// A finished picture on the host.
 #[derive(Clone, Debug)]
 pub struct Picture {
@@ -284,8 +304,8 @@ pub struct Picture {
     pub lists: LightListReport,
     /// Pixels by luminance, where the settings ask for them.
     pub histogram: Option<PixelCounts>,
-    /// Draw calls and instances that were drawn, and instances outside of the view.
-    pub drawn: (usize, usize, usize),
+    /// What was drawn and what was not.
+    pub drawn: Drawn,
     /// The exposure it was made with.
     pub exposure: Exposure,
 }
@@ -301,7 +321,9 @@ pub struct Pending {
     aovs: Vec<(Aov, BufferHandle, bool)>,
     report: BufferHandle,
     histogram: Option<BufferHandle>,
-    drawn: (usize, usize, usize),
+    drawn: Drawn,
+    culled: Option<BufferHandle>,
+    gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
 
@@ -380,9 +402,17 @@ impl Renderer {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn upload_for(&mut self, scene: &Scene, shadows: &ShadowSettings) -> GpuResult<GpuScene> {
-        let passes = &self.passes;
+        self.upload_with(scene, shadows, LevelsFor::None)
+    }
+
+    /// Uploads a scene with what these shadows need and with coarser levels of detail, which `CullingSettings` chooses from.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn upload_with(&mut self, scene: &Scene, shadows: &ShadowSettings, detail: LevelsFor) -> GpuResult<GpuScene> {
+        let (passes, wanted) = (&self.passes, (shadows.trees(), detail));
         let layered = || passes.layered.any_pipeline();
-        let mut on_device = GpuScene::new(&self.gpu, scene, shadows.trees(), &passes.gbuffer.opaque, &layered)?;
+        let mut on_device = GpuScene::new(&self.gpu, scene, wanted, &passes.gbuffer.opaque, &layered)?;
         self.capture_probes(scene, &mut on_device, shadows)?;
         Ok(on_device)
     }
@@ -439,14 +469,16 @@ impl Renderer {
         self.check_size(view)?;
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
+        let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
+        let kept_maps =
+            self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
+        let kept = (self.list_capacity, self.history.exposure, kept_maps.as_ref());
         let sampling = Sampling::new(&self.history, scene, view, settings);
-        let data =
-            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
         let after = picture_data(&self.gpu, &data, view)?;
         let mut graph = Graph::new(self.history.number);
-        let [width, height] = data.shadows.plan.atlas;
-        let same_atlas = self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
-        let kept_maps = self.kept_maps.take().filter(|(of, _)| *of == scene.number && same_atlas).map(|(_, plan)| plan);
+        // An atlas of another size is made anew.
+        let kept_maps = kept_maps.filter(|kept| kept.atlas == data.shadows.plan.atlas);
         let moved = self.moved.take() == Some(scene.number);
         let pictures = (view, &sampling, &after);
         let kept = (kept_maps.as_ref(), moved);
@@ -461,7 +493,10 @@ impl Renderer {
             .iter()
             .map(|&(aov, image)| (aov, graph.read_back(aov.name(), image), !matches!(aov, Aov::Channel(_))))
             .collect();
-        let report = read_report(&mut graph, images.lists);
+        let report = read_report(&mut graph, ("light list report", REPORT_WORDS), images.lists.report);
+        let culled = images
+            .culled
+            .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
@@ -469,7 +504,13 @@ impl Renderer {
         self.kept_maps = Some((scene.number, data.shadows.plan.clone()));
         self.moved = Some(scene.number);
         self.history.after(scene, view, settings);
-        let drawn = (data.visible.draws.len(), data.visible.instances.len(), data.visible.culled);
+        let on_device = data.culling.as_ref().and(scene.device_placements.as_ref());
+        let drawn = Drawn {
+            draws: data.visible.draws.len() + on_device.map_or(0, |p| p.runs.len()),
+            instances: data.visible.instances.len(),
+            outside: data.visible.culled + on_device.map_or(0, |p| p.count as usize),
+            hidden: 0,
+        };
         Ok(Pending {
             ticket,
             executed,
@@ -481,6 +522,8 @@ impl Renderer {
             report,
             histogram: images.histogram,
             drawn,
+            culled,
+            gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
     }
@@ -520,6 +563,18 @@ impl Renderer {
         let words: Vec<u32> = report.mapped().chunks_exact(4).map(word).collect();
         let at = |index: usize| words.get(index).copied().unwrap_or(0);
         let wide = |low: usize, high: usize| u64::from(at(low)) | u64::from(at(high)) << 32;
+        let mut drawn = pending.drawn;
+        if let Some(handle) = pending.culled {
+            let words: Vec<usize> =
+                buffer(handle)?.mapped().chunks_exact(4).map(|bytes| word(bytes) as usize).collect();
+            let at = |index: usize| words.get(index).copied().unwrap_or(0);
+            drawn.instances += at(0);
+            drawn.hidden = at(1);
+            drawn.outside = drawn.outside.saturating_sub(at(0) + at(1));
+            if let Some(gain) = &pending.gain {
+                gain.found(at(1), at(0), pending.settings.culling.patience);
+            }
+        }
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
             let needed = u32::try_from(wide(7, 8)).unwrap_or(u32::MAX);
@@ -545,7 +600,7 @@ impl Renderer {
                 Some(handle) => Some(PixelCounts::from_bytes(buffer(handle)?.mapped())),
                 None => None,
             },
-            drawn: pending.drawn,
+            drawn,
             exposure: pending.settings.exposure,
         })
     }
@@ -574,9 +629,9 @@ impl Renderer {
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
+        let kept = (self.list_capacity, self.history.exposure, None);
         let sampling = Sampling::new(&self.history, scene, view, settings);
-        let data =
-            frame_data(&self.gpu, scene, (view, &sampling), settings, (self.list_capacity, self.history.exposure))?;
+        let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
         let after = picture_data(&self.gpu, &data, view)?;
         // It may make the kept images anew.
         self.kept_maps = None;
@@ -591,13 +646,14 @@ impl Renderer {
     }
 }
 
-fn read_report(graph: &mut Graph<'_>, lists: LightLists) -> BufferHandle {
+/// Brings the words of a report to the host.
+fn read_report(graph: &mut Graph<'_>, (name, words): (&str, u64), report: BufferHandle) -> BufferHandle {
     use crate::graph::Access;
-    let out = graph.readback("light list report on the host", REPORT_WORDS * 4);
-    graph.pass("read back light report").uses(lists.report, Access::CopyFrom).uses(out, Access::CopyTo).record(
+    let out = graph.readback(&format!("{name} on the host"), words * 4);
+    graph.pass(&format!("read back {name}")).uses(report, Access::CopyFrom).uses(out, Access::CopyTo).record(
         move |cx| {
-            let (from, to) = (cx.buffer(lists.report), cx.buffer(out));
-            cx.rec.copy_buffer(&from, &to, 0, 0, REPORT_WORDS * 4);
+            let (from, to) = (cx.buffer(report), cx.buffer(out));
+            cx.rec.copy_buffer(&from, &to, 0, 0, words * 4);
             Ok(())
         },
     );
@@ -609,10 +665,15 @@ fn frame_data(
     scene: &GpuScene,
     (whole, sampling): (&View, &Sampling),
     settings: &Settings,
-    (list_capacity, last_exposure): (u32, Option<Exposure>),
+    (list_capacity, last_exposure, kept_maps): (u32, Option<Exposure>, Option<&MapPlan>),
 ) -> GpuResult<FrameData> {
     let view = &sampling.input;
-    let visible = Arc::new(scene.visible(view, !settings.capture));
+    // What has moved is drawn once more for its velocity, by the host's draws; probes do not see lamps' surfaces.
+    let stands = settings.shutter.is_none() && sampling.motion.iter().all(|moment| moment.posed.is_none());
+    let culling =
+        if stands && !settings.capture { FrameCulling::new(gpu, scene, view, &settings.culling)? } else { None };
+    let detail = settings.culling.detail(view);
+    let visible = Arc::new(scene.visible(view, detail, (!settings.capture, culling.is_some())));
     let mut lights = scene.lights_for(view);
     let resolution = settings.shadows.resolution;
     let maps = match settings.shadows.trees() {
@@ -622,7 +683,7 @@ fn frame_data(
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
     // Of the view without its jitter: maps stay as they are while it stands still.
-    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights)?;
+    let shadows = FrameShadows::new(gpu, scene, whole, maps, &mut lights, kept_maps)?;
     let directional_count = scene.directional_count();
     let lamps = lights.len() as u32 - directional_count;
     let nodes = scene.nodes_for(view);
@@ -684,6 +745,7 @@ fn frame_data(
         probes: dynamic_buffer(gpu, "probes", &probes_for(scene, view.position))?,
         has_environment: scene.has_environment,
         has_background: scene.has_background,
+        culling,
         visible,
         values,
     })

@@ -288,3 +288,53 @@ fn a_slanted_edge_is_as_wide_as_its_pixels() {
     assert!((none - 0.289).abs() < 0.05, "{none}");
     assert!(shapes < 0.5 * none && mean < 0.04, "{shapes} {mean}");
 }
+
+#[test]
+fn what_moves_leaves_no_trail() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let glowing = |name: &str, nits: f32| {
+        let mut glow = sunny16::scene::build::dielectric(name, Vec3::ZERO, 1.0);
+        glow.emission = Vec3::splat(nits);
+        glow
+    };
+    let mut builder = SceneBuilder::new("passing card");
+    let (grey, white) = (builder.add_material(glowing("wall", 20.0)), builder.add_material(glowing("card", 100.0)));
+    let stand = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), grey);
+    let card = builder.add_mesh("card", shapes::plane(Vec2::splat(0.6), 1, 1), white);
+    builder.instance("wall", wall, DMat4::from_translation(DVec3::Z * -5.0) * stand);
+    let place = |frame: u32| {
+        DMat4::from_translation(DVec3::new(-0.9 + 0.11 * f64::from(frame), 0.0, -4.0))
+            * DMat4::from_rotation_z(0.3)
+            * stand
+    };
+    builder.instance("card", card, place(0));
+    let mut host = builder.build().unwrap();
+    let node = host.nodes.iter().position(|node| node.name == "card").unwrap();
+    let mut scene = renderer.upload(&host).unwrap();
+    let size = (96, 54);
+    let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
+    let plain = Settings { exposure: exposure_for(100.0, 0.6), ..Settings::default() };
+    let taa = Settings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
+    let mut last = None;
+    for frame in 0..16 {
+        host.nodes[node].local = place(frame);
+        scene.follow(&guard.gpu, &host).unwrap();
+        last = Some(renderer.render(&scene, &view, &taa).unwrap());
+    }
+    let last = last.unwrap();
+    let want = supersampled(&mut renderer, &scene, &view, &plain);
+    let none = renderer.render(&scene, &view, &plain).unwrap();
+    // The card is at x = -0.9 + 0.11 * 15 = 0.75 m, four metres away; it went 0.11 m.
+    let focal = f64::from(size.1) / 2.0 / 0.3f64.tan();
+    let at = (f64::from(size.0) / 2.0 + focal * 0.75 / 4.0) as usize;
+    let v = aov(&last, Aov::Velocity, at, 27);
+    assert!((f64::from(v[0]) - focal * 0.11 / 4.0).abs() < 0.01 && v[1].abs() < 0.01, "{v:?}");
+    assert_eq!(aov(&last, Aov::Velocity, 5, 5)[..2], [0.0, 0.0], "the wall stands still");
+    let trail = (0..at - 20).map(|x| f64::from((last.nits[27 * 96 + x][1] - 20.0).abs())).fold(0.0, f64::max);
+    let flip = |picture: &Picture| flip_of(&picture.nits, &want, plain.exposure, size.0);
+    println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
+    assert!(trail < 0.5, "{trail}");
+    assert!(flip(&last) < flip(&none));
+}

@@ -473,9 +473,9 @@ fn what_the_view_leaves_out_is_not_in_the_picture() {
         for view in [perspective(eye, target, 0.9, 0.05, (128, 96)), parallel(eye, target, 2.0, 20.0, (128, 96))] {
             let by_instance = picture(&mut renderer, &many, &view, &with(&[DEPTH]));
             let at_once = picture(&mut renderer, &one, &view, &with(&[DEPTH]));
-            left_out += by_instance.drawn.2;
-            assert_eq!(by_instance.drawn.1 + by_instance.drawn.2, 400);
-            assert_eq!(at_once.drawn.2, 0);
+            left_out += by_instance.drawn.outside;
+            assert_eq!(by_instance.drawn.instances + by_instance.drawn.outside, 400);
+            assert_eq!(at_once.drawn.outside, 0);
             // A silhouette's pixel may fall to the other side by rounding of the transform; a missing ball may not.
             let pixels = by_instance.aovs[0].1.iter().zip(&at_once.aovs[0].1);
             let count = pixels.filter(|(a, b)| a[3] != b[3] || (a[0] - b[0]).abs() > 1e-3 * b[0]).count();

@@ -3,7 +3,7 @@
 
 use sunny16::{
     gpu::shader::Shader,
-    passes::{ao, effects_shared, shared::LAYOUTS, skin_shared},
+    passes::{ao, culling_shared, effects_shared, shared::LAYOUTS, skin_shared},
 };
 
 /// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
@@ -20,7 +20,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
     let modules: Vec<_> = Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
     assert!(modules.len() >= 10, "{} shaders", modules.len());
     let mut compared = 0;
-    for host in LAYOUTS.into_iter().chain(effects_shared::LAYOUTS).chain(ao::LAYOUTS).chain(skin_shared::LAYOUTS) {
+    for host in LAYOUTS.into_iter().chain(effects_shared::LAYOUTS).chain(ao::LAYOUTS).chain(skin_shared::LAYOUTS).chain(culling_shared::LAYOUTS) {
         let wanted: Vec<(String, u32)> =
             host.fields.iter().map(|&(name, offset)| (name.to_string(), offset as u32)).collect();
         let mut declared = 0;

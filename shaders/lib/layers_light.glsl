@@ -106,10 +106,10 @@ vec3 environment_stretched(Surface s, Layers y) {
         vec3 l = reflect(-s.view, h);
         // Normals are seen in proportion to their cosine, over that to the surface.
         float weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3) * step(0.0, dot(s.normal, l));
-        sum += weight * surroundings_blurred(s.position, l, roughness);
+        sum += weight * luminance_around(s.position, l, roughness);
         weights += weight;
     }
-    return weights > 0.0 ? sum / weights : surroundings_blurred(s.position, reflect(-s.view, s.normal), roughness);
+    return weights > 0.0 ? sum / weights : luminance_around(s.position, reflect(-s.view, s.normal), roughness);
 }
 
 // The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
@@ -123,15 +123,13 @@ vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
 void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    if (environment.enabled == 0u && frame.probe_count == 0u) {
+    if (!has_surroundings()) {
         return;
     }
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y));
     vec3 albedo = layer_albedo(nv, roughness);
-    vec3 middle = lobe_middle(s.normal, s.view, s.alpha);
-    vec3 irradiance, blurred;
-    surroundings(s.position, v.bent_normal, middle, roughness, irradiance, blurred);
+    vec3 irradiance = irradiance_around(s.position, v.bent_normal);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float under = below * (1.0 - max3(y.sheen_color) * layer_albedo(nv, y.sheen_roughness).z);
@@ -146,15 +144,15 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
         (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (y.diffuse_transmission > 0.0) {
-        vec3 behind, unused;
-        surroundings(s.position, -s.normal, -s.normal, 1.0, behind, unused);
+        vec3 behind = irradiance_around(s.position, -s.normal);
         diffuse += lambert * v.ambient * y.diffuse_transmission * y.through_color / PI * behind;
     }
     float all = albedo.x + albedo.y;
     float w = all > 0.0 ? albedo.y / all : 0.0;
     f = layer_fresnel(s, y, nv, w);
-    vec3 seen = y.alphas.x == y.alphas.y ? blurred : environment_stretched(s, y);
-    seen *= specular_visibility(s, v, middle);
+    vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
+    vec3 seen = y.alphas.x == y.alphas.y ? luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
+    seen *= specular_visibility(s, v, towards);
     specular = under * all * mixed_reflectance(s, y, f, all) * seen;
     specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
     if (y.coat > 0.0) {
@@ -164,7 +162,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
         over.normal = y.coat_normal;
         over.alpha = y.coat_alpha;
         vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
-        specular += coat * (reflects.x + reflects.y) * surroundings_blurred(s.position, shine, sqrt(y.coat_alpha))
+        specular += coat * (reflects.x + reflects.y) * luminance_around(s.position, shine, sqrt(y.coat_alpha))
             * specular_visibility(over, v, shine);
     }
 }

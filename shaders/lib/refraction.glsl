@@ -90,8 +90,8 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
         seen = place_of(p, place);
     }
     if (!seen) {
-        if (environment.enabled != 0u || frame.probe_count > 0u) {
-            return surroundings_blurred(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+        if (has_surroundings()) {
+            return luminance_around(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
         return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
@@ -175,10 +175,10 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     if (dot(leaves, leaves) > 0.0) {
         float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
         out_of = 1.0 - stays;
-        if (environment.enabled != 0u) {
+        if (has_surroundings()) {
             // What the back face reflects leaves as a slab would send it: the way of the surface's own reflection.
             back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
-                * environment_blurred(reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
+                * luminance_around(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
         }
     } else {
         // Reflected within; it is let out through a face that lies as the first does, where there may be one.

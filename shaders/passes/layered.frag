@@ -12,9 +12,9 @@
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 #include "lib/clusters.glsl"
-#include "lib/surface.glsl"
-
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#define TEXTURE_SCALE frame.texture_scale
+#include "lib/surface.glsl"
 layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
 #ifndef OVER
 layout(set = 0, binding = 6, scalar) readonly buffer tile_block { uint tile_slices[]; };

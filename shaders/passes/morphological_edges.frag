@@ -10,7 +10,7 @@ layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec2 out_edges;
 
 // The least difference that is an edge, of the range of the display.
-const float THRESHOLD = 0.04;
+const float THRESHOLD = 0.1;
 // An edge this many times weaker than its neighbour is none.
 const float MASKED = 2.0;
 

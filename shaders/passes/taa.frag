@@ -78,15 +78,24 @@ vec3 catmull_rom(vec2 at) {
     return sum.rgb / sum.a;
 }
 
-// A number from 0 to 1 by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg3d).
-float random(uvec3 v) {
+// A number by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg3d).
+uvec3 random(uvec3 v) {
     v = v * 1664525u + 1013904223u;
     v.x += v.y * v.z;
     v.y += v.z * v.x;
     v.z += v.x * v.y;
     v ^= v >> 16u;
     v.x += v.y * v.z;
-    return float(v.x >> 8) / 16777216.0;
+    v.y += v.z * v.x;
+    v.z += v.x * v.y;
+    return v;
+}
+
+// To what half floats hold, up or down by chance so that the mean stays: a history of many frames would else sink where
+// the device rounds down, and swallow small steps where it rounds to the nearest. Thirteen bits of the float's significand
+// go; what is smaller than the least normal half float is rounded by the device.
+vec3 to_half(vec3 v, uvec3 chance) {
+    return uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
 }
 
 void main() {
@@ -173,9 +182,6 @@ void main() {
     }
     vec3 joined = (past * count + sum) / (count + weight);
     vec3 light = still ? joined : stretch(joined);
-    if (still) {
-        // Half floats would swallow small steps of a mean of many: rounded by chance they count in the long run.
-        light *= 1.0 + (random(uvec3(gl_FragCoord.xy, taa.frame)) - 0.5) / 1024.0;
-    }
-    out_history = vec4(to_half_range(light), min(count + weight, 2048.0));
+    light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
+    out_history = vec4(min(light, FARTHEST), min(count + weight, 2048.0));
 }

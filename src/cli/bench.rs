@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{CliError, DeviceArgs, bench_bvh, bench_path, open};
+use super::{CliError, DeviceArgs, bench_bvh, bench_instances, bench_path, open};
 use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
@@ -21,6 +21,8 @@ pub enum What {
     Path,
     /// Trees for rays, over generated shapes: building, memory, quality, rays.
     Bvh,
+    /// Very many instances of a small mesh, over generated fields: what finding and drawing them costs.
+    Instances,
 }
 
 const NUMBERS: &str = "\
@@ -42,7 +44,11 @@ What the numbers mean (all times by the host's clock unless a pass is named):
     refit             boxes and triangles anew in the same trees, as for moved vertices
     SAH cost          box and triangle tests that a ray through the whole box can expect; less is better
     device, host MiB  trees and triangles of the device; what the host has besides
-    rays              as above, on all threads, on the host's trees and below that on the device's";
+    rays              as above, on all threads, on the host's trees and below that on the device's
+  --what instances, over a field of stones and one of houses that hide each other
+    geometry          the passes that find and draw what is seen, by the device's clock
+    host              from the call until the device has its commands; frame: until it is done
+    ratio             all instances to those that pixels see, drawn as one mesh";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -64,21 +70,24 @@ pub struct BenchArgs {
     pub triangles: Vec<u32>,
     /// Frames that are measured, after five that are not (raster).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    frames: u32,
+    pub frames: u32,
+    /// Instances of a field (instances).
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub instances: u32,
     /// Write the figures to a file too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
-    device: DeviceArgs,
+    pub device: DeviceArgs,
 }
 
-struct Series {
-    name: String,
-    ms: Vec<f64>,
+pub struct Series {
+    pub name: String,
+    pub ms: Vec<f64>,
 }
 
 impl Series {
-    fn at(&self, fraction: f64) -> f64 {
+    pub fn at(&self, fraction: f64) -> f64 {
         let mut sorted = self.ms.clone();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().saturating_sub(1);
@@ -119,6 +128,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     if wants(What::Bvh) {
         report.insert("bvh".into(), bench_bvh::run(args)?);
     }
+    if wants(What::Instances) {
+        report.insert("instances".into(), bench_instances::run(args)?);
+    }
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&report).map_err(|error| CliError::Internal(error.to_string()))?;
         output::write_text(file, &(text + "\n"))?;
@@ -132,7 +144,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();
-    let mut scene = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let mut scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let upload_ms = since(start);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;

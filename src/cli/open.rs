@@ -13,7 +13,7 @@ use crate::{
         metering::{self, MeterError, Solved},
     },
     frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
-    passes::{GpuScene, View},
+    passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
     photometry::{Ev100, color},
     scene::{
         NoteKind, Projection, Scene,
@@ -394,6 +394,23 @@ impl Opened {
         }
     }
 
+    /// What is not drawn, and how coarsely the rest.
+    pub fn culling(&self) -> CullingSettings {
+        let (look, culling) = (&self.look.passes, CullingSettings::default());
+        CullingSettings {
+            enabled: look.culling.unwrap_or(culling.enabled),
+            occlusion: look.culling_occlusion.unwrap_or(culling.occlusion),
+            least: look.culling_least.unwrap_or(culling.least),
+            error_pixels: look.error_pixels.map_or(culling.error_pixels, |pixels| pixels as f32),
+            ..culling
+        }
+    }
+
+    /// Which meshes get coarser levels of detail.
+    pub fn levels(&self) -> LevelsFor {
+        if self.culling().error_pixels > 0.0 { LevelsFor::Large } else { LevelsFor::None }
+    }
+
     /// How edges are made smooth.
     pub fn anti_aliasing(&self) -> AntiAliasing {
         let (look, default) = (&self.look.passes, Temporal::default());
@@ -468,6 +485,7 @@ impl Opened {
             },
             dither: self.look.passes.dither.unwrap_or(true),
             shadows: self.shadows(),
+            culling: self.culling(),
             ao: self.ao(),
             aovs,
             ..Settings::default()

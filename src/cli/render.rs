@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Picture, Renderer, Settings},
+    frame::{Aov, Drawn, Picture, Renderer, Settings},
     gpu::Gpu,
     output::{self, Layer},
     passes::resolve::Channel,
@@ -129,7 +129,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let mut on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let mut on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
@@ -141,7 +141,13 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         let mut settings =
             Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
         opened.set_in_motion(&mut settings, &on_device);
-        let picture = renderer.render_still(&on_device, &opened.view(), &settings, opened.still_samples())?;
+        let view = opened.view();
+        // The frames of a sequence join each other; each is of several only where that was asked for.
+        let picture = if args.frames.is_some() && opened.look.passes.aa_samples.is_none() {
+            renderer.render(&on_device, &view, &settings)?
+        } else {
+            renderer.render_still(&on_device, &view, &settings, opened.still_samples())?
+        };
         let args = numbered(args, number);
         write(&args, exr, &picture, white_balance)?;
         if !args.quiet {
@@ -306,10 +312,11 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
         by(opened, exposed),
         gpu.info().name,
     );
-    let (draws, instances, culled) = picture.drawn;
+    let Drawn { draws, instances, outside, hidden } = picture.drawn;
     println!(
-        "{} triangles; {draws} draws of {instances} instances, {culled} outside of the view",
-        opened.scene.shown_triangles()
+        "{} triangles; {draws} draws of {instances} instances, {outside} outside of the view{}",
+        opened.scene.shown_triangles(),
+        if hidden > 0 { format!(", {hidden} behind others") } else { String::new() }
     );
     let lists = picture.lists;
     if lists.lamps > 0 && lists.clusters > 0 {

@@ -39,7 +39,7 @@ pub struct Temporal {
 
 impl Default for Temporal {
     fn default() -> Self {
-        Self { scale: 1.0, gamma: 1.25, frames: 16.0, mip_bias: -0.5, still: true }
+        Self { scale: 1.0, gamma: 1.5, frames: 16.0, mip_bias: -1.0, still: true }
     }
 }
 
@@ -64,6 +64,9 @@ pub struct Sample {
 /// Frames of a still history beyond which each counts as much as the last: half floats hold no finer mean.
 const MOST_STILL: f32 = 1024.0;
 
+/// Added to the mip level of textures while nothing moves: 16 samples a pixel are a quarter of it apart.
+const STILL_BIAS: f64 = -2.0;
+
 /// Added to the pixel that noise is drawn by, each frame. Jimenez 2014, "Next Generation Post Processing in Call of Duty:
 /// Advanced Warfare": interleaved gradient noise, turned by frame.
 const NOISE_STEP: f32 = 5.588_238;
@@ -76,8 +79,8 @@ pub(super) struct Before {
     view: View,
     scene: u64,
     posed: Arc<Posed>,
-    /// It wrote the temporal history.
-    temporal: bool,
+    /// It wrote the temporal history, as this number since that began.
+    temporal: Option<u32>,
 }
 
 /// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
@@ -101,7 +104,11 @@ impl HistoryState {
             self.exposure = Some(settings.exposure);
         }
         if written || settings.aovs.contains(&Aov::Velocity) {
-            self.before = Some(Before { view: *view, scene: scene.upload, posed: Arc::clone(&scene.now), temporal });
+            let number =
+                self.before(scene, view).and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
+            let posed = Arc::clone(&scene.now);
+            self.before =
+                Some(Before { view: *view, scene: scene.upload, posed, temporal: temporal.then_some(number) });
         }
     }
 
@@ -152,26 +159,29 @@ impl Sampling {
         match (settings.anti_aliasing, settings.sample) {
             (AntiAliasing::Temporal(temporal), _) => {
                 let [width, height] = temporal.input_size([view.width, view.height]);
-                let number = history.number as u32;
+                let last = before.and_then(|before| before.temporal);
+                // Counted from where the history began: the same frames give the same pictures.
+                let number = last.map_or(0, |last| last.wrapping_add(1));
                 let place = jitter::halton(number);
-                let known = before.is_some_and(|before| before.temporal);
-                let still = temporal.still && known && !moved;
+                let still = temporal.still && last.is_some() && !moved;
                 let frame = TaaFrame {
                     size: [view.width, view.height],
                     jitter: place.as_vec2(),
                     depth_before: old.depth_from(view),
-                    most: match known {
-                        false => 0.0,
-                        true if still => MOST_STILL,
-                        true => temporal.frames,
+                    most: match last {
+                        None => 0.0,
+                        Some(_) if still => MOST_STILL,
+                        Some(_) => temporal.frames,
                     },
                     gamma: temporal.gamma,
                     still,
                     number,
                 };
+                // Samples that stay lie ever denser.
+                let bias = if still { temporal.mip_bias.min(STILL_BIAS) } else { temporal.mip_bias };
                 Self {
                     input: view.resized(width, height).jittered(place),
-                    texture_scale: (f64::from(width) / f64::from(view.width) * temporal.mip_bias.exp2()) as f32,
+                    texture_scale: (f64::from(width) / f64::from(view.width) * bias.exp2()) as f32,
                     noise_shift: noise(number),
                     temporal: Some(frame),
                     ..plain

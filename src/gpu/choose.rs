@@ -4,6 +4,12 @@ use ash::vk;
 
 use super::error::{GpuError, GpuResult};
 
+/// Indirect draws may begin at any instance: without it culling stays on the host.
+pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws from any instance on";
+
+/// One call may hold many indirect draws.
+pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
+
 /// What a device is and what it lacks; `doctor` prints these.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
@@ -133,6 +139,8 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             ("block compression", base.texture_compression_bc == vk::TRUE),
             ("descriptor indexing", f12.descriptor_indexing == vk::TRUE),
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
+            (INDIRECT_FIRST_INSTANCE, base.draw_indirect_first_instance == vk::TRUE),
+            (MULTI_DRAW_INDIRECT, base.multi_draw_indirect == vk::TRUE),
         ];
     }
     if core.limits.max_per_stage_descriptor_storage_buffers < 8 {

@@ -5,6 +5,7 @@ use std::{any::Any, sync::Arc};
 use ash::vk;
 
 use super::{
+    choose::MULTI_DRAW_INDIRECT,
     context::{Gpu, LiveEntry, c_name, lock},
     error::{GpuError, GpuResult},
     fault::FaultPoint,
@@ -17,6 +18,10 @@ const MAX_PASSES: u32 = 128;
 
 /// Sets in one descriptor pool; a frame that needs more gets more pools.
 const SETS_PER_POOL: u32 = 64;
+
+/// Bytes of a draw that the device writes (`VkDrawIndexedIndirectCommand`): index count, instance count, first index,
+/// vertex offset, first instance.
+pub const DRAW_COMMAND_BYTES: u64 = 20;
 
 /// A resource to bind to a shader's variable.
 #[derive(Clone, Copy)]
@@ -656,6 +661,31 @@ impl Recorder<'_> {
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with pipeline and geometry bound; the scene's upload checked the range.
         unsafe { device.cmd_draw_indexed(commands, count, instances, first_index, vertex_offset, first_instance) };
+    }
+
+    /// Draws ranges of the current geometry as `count` commands from number `first` on say, which the device has written
+    /// one after another (`DRAW_COMMAND_BYTES` each).
+    ///
+    /// # Panics
+    /// If the buffer does not hold these commands: broken logic.
+    pub fn draw_indexed_indirect(&mut self, commands: &Arc<Buffer>, first: u32, count: u32) {
+        let end = (u64::from(first) + u64::from(count)) * DRAW_COMMAND_BYTES;
+        assert!(end <= commands.size(), "{count} commands from {first} on in '{}'", commands.name());
+        self.keep(Arc::clone(commands) as _);
+        let at_once =
+            if self.gpu.info().has(MULTI_DRAW_INDIRECT) { self.gpu.limits().max_draw_indirect_count.max(1) } else { 1 };
+        let (device, buffer) = self.raw();
+        let mut next = first;
+        while next < first + count {
+            let draws = (first + count - next).min(at_once);
+            let offset = u64::from(next) * DRAW_COMMAND_BYTES;
+            // SAFETY: recording inside of rendering with pipeline and geometry bound; the range was checked; the pass that
+            // wrote the commands took ranges of the geometry that the scene's upload checked.
+            unsafe {
+                device.cmd_draw_indexed_indirect(buffer, commands.handle, offset, draws, DRAW_COMMAND_BYTES as u32);
+            }
+            next += draws;
+        }
     }
 
     /// Draws instances of vertices that the pipeline makes itself.

@@ -194,6 +194,12 @@ impl Inner {
         self.anisotropy
     }
 
+    /// Whether indirect draws may begin at any instance (`drawIndirectFirstInstance`).
+    #[must_use]
+    pub fn indirect_first_instance(&self) -> bool {
+        self.info.has(choose::INDIRECT_FIRST_INSTANCE)
+    }
+
     /// All warnings and errors of the validation layer so far.
     #[must_use]
     pub fn validation_messages(&self) -> Vec<String> {
@@ -409,6 +415,8 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash:
     let base = vk::PhysicalDeviceFeatures::default()
         .independent_blend(true)
         .sampler_anisotropy(anisotropy)
+        .draw_indirect_first_instance(info.has(choose::INDIRECT_FIRST_INSTANCE))
+        .multi_draw_indirect(info.has(choose::MULTI_DRAW_INDIRECT))
         .texture_compression_bc(info.has("block compression"));
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
     let mut f13 =

@@ -19,6 +19,8 @@ pub enum Access {
     FragmentSampled,
     /// Read in a compute shader, by texel or sampler.
     ComputeSampled,
+    /// Draw commands.
+    Indirect,
     /// Vertices that pipelines fetch.
     VertexFetch,
     /// Storage read in a vertex shader.
@@ -83,6 +85,7 @@ impl Access {
             Self::DepthTest => (fragment_tests, A::DEPTH_STENCIL_ATTACHMENT_READ, L::DEPTH_READ_ONLY_OPTIMAL),
             Self::FragmentSampled => (S::FRAGMENT_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
             Self::ComputeSampled => (S::COMPUTE_SHADER, A::SHADER_SAMPLED_READ, L::SHADER_READ_ONLY_OPTIMAL),
+            Self::Indirect => (S::DRAW_INDIRECT, A::INDIRECT_COMMAND_READ, L::GENERAL),
             Self::VertexFetch => (S::VERTEX_ATTRIBUTE_INPUT, A::VERTEX_ATTRIBUTE_READ, L::GENERAL),
             Self::VertexStorageRead => (S::VERTEX_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
             Self::FragmentStorageRead => (S::FRAGMENT_SHADER, A::SHADER_STORAGE_READ, L::GENERAL),
@@ -128,6 +131,8 @@ impl Access {
             Self::ColorWrite | Self::ColorBlend => U::COLOR_ATTACHMENT,
             Self::DepthWrite | Self::DepthOver | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
+            // Of buffers alone, whose usage follows from their kind.
+            Self::Indirect => U::empty(),
             Self::VertexFetch
             | Self::VertexStorageRead
             | Self::FragmentStorageRead

@@ -71,12 +71,13 @@ impl EffectPasses {
         }
     }
 
-    /// Blur by motion; light as it is where that is off. `shutter` is where things are when it opens and when it closes.
+    /// Blur by motion; light as it is where that is off. The first data and depth are of the pixels that were rendered, the
+    /// second of those of the picture. `shutter` is where things are when it opens and when it closes.
     pub fn motion_blur<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
-        (view, depth): (&View, ImageHandle),
+        (scene, [data, after], skin): (&'a GpuScene, [&'a FrameData; 2], &'a SkinPass),
+        (view, [rendered, depth]): (&View, [ImageHandle; 2]),
         light: ImageHandle,
         effects: &Effects,
         shutter: Option<&[Arc<Posed>; 2]>,
@@ -88,8 +89,9 @@ impl EffectPasses {
                     posed: shutter.map(|poses| Arc::clone(&poses[index])),
                 };
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
-                let velocity = velocity.declare(g, (scene, data, skin), depth, "velocity", &moments);
-                pass.declare(g, data, depth, velocity, light, blur)
+                let moving = velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
+                let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
+                pass.declare(g, after, depth, moving, light, blur)
             }
             _ => light,
         }

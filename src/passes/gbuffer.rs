@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{FrameData, GpuScene, scene_data};
+use super::{
+    FrameData, GpuScene,
+    culling::{Culled, draw_culled},
+    scene_data,
+};
 use crate::{
-    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
+    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder, vk},
     graph::{Access, BufferHandle, Graph, ImageHandle},
 };
 
@@ -66,13 +70,13 @@ impl GbufferPass {
         })
     }
 
-    /// Declares the pass; `moved` are the scene's vertices where a pass moves them.
+    /// Declares the pass; `culled` is what is drawn where the device has found it, `moved` are the scene's vertices where a pass moves them.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        moved: Option<BufferHandle>,
+        (culled, moved): (Option<Culled>, Option<BufferHandle>),
     ) -> Gbuffer {
         let [width, height] = data.values.size;
         let out = Gbuffer {
@@ -85,6 +89,9 @@ impl GbufferPass {
         if let Some(vertices) = moved {
             pass = pass.uses(vertices, Access::VertexFetch);
         }
+        if let Some(culled) = culled {
+            pass = pass.uses(culled.instances, Access::VertexStorageRead).uses(culled.commands, Access::Indirect);
+        }
         pass.depth_cleared(out.depth)
             .color_cleared(out.surface, [0.0; 4])
             .color_cleared(out.normal, [0.0; 4])
@@ -95,13 +102,40 @@ impl GbufferPass {
                     (scene_data::Layer::Opaque, &self.opaque),
                     (scene_data::Layer::Mask, &self.mask),
                 ];
+                let culled = culled.map(|culled| (cx.buffer(culled.instances), cx.buffer(culled.commands)));
                 for (layer, pipeline) in pipelines {
+                    if let Some((instances, commands)) = &culled {
+                        bind_scene(cx.rec, scene, data, instances, pipeline, &[])?;
+                        cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                        draw_culled(cx.rec, (scene, data), commands, layer, pipeline);
+                        continue;
+                    }
                     draw_layer(cx.rec, scene, data, layer, pipeline, &[])?;
                 }
                 Ok(())
             });
         out
     }
+}
+
+/// Makes a pipeline current that draws the scene's geometry as these instances.
+fn bind_scene(
+    rec: &mut Recorder<'_>,
+    scene: &GpuScene,
+    data: &FrameData,
+    instances: &Arc<Buffer>,
+    pipeline: &Arc<GraphicsPipeline>,
+    extra: &[(&str, Bind<'_>)],
+) -> GpuResult<()> {
+    let mut binds = vec![
+        data.uniform(),
+        ("instance_block", Bind::Storage(instances)),
+        ("material_block", Bind::Storage(&scene.materials)),
+    ];
+    binds.extend_from_slice(extra);
+    rec.bind_graphics(pipeline, &binds)?;
+    rec.keep(Arc::clone(&scene.textures) as _);
+    Ok(())
 }
 
 /// Draws all of a layer with a pipeline; `extra` are bindings beyond those that geometry always has.
@@ -147,14 +181,7 @@ pub fn draw_all(
     if draws.is_empty() {
         return Ok(());
     }
-    let mut binds = vec![
-        data.uniform(),
-        ("instance_block", Bind::Storage(&data.instances)),
-        ("material_block", Bind::Storage(&scene.materials)),
-    ];
-    binds.extend_from_slice(extra);
-    rec.bind_graphics(pipeline, &binds)?;
-    rec.keep(Arc::clone(&scene.textures) as _);
+    bind_scene(rec, scene, data, &data.instances, pipeline, extra)?;
     let layers = scene.layers.as_ref().filter(|_| sets == TextureSets::Layers);
     if let Some(layers) = layers {
         rec.keep(Arc::clone(&layers.textures) as _);

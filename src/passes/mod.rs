@@ -9,6 +9,8 @@ pub mod background;
 pub mod blend;
 pub mod bloom;
 pub mod chromatic_aberration;
+pub mod culling;
+pub mod culling_shared;
 pub mod depth_of_field;
 pub mod effects;
 pub mod effects_shared;
@@ -81,7 +83,9 @@ pub struct FrameData {
     pub camera: glam::DVec3,
     /// Indices of blended triangles from back to front.
     pub sorted: Arc<Buffer>,
-    /// What is seen.
+    /// What the device culls by; none where the host does.
+    pub culling: Option<culling::FrameCulling>,
+    /// What is seen; where the device culls, only of what is drawn back to front.
     pub visible: Arc<scene_data::Visible>,
     /// The constants as written.
     pub values: shared::FrameConstants,
@@ -125,6 +129,8 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
 
 /// All pipelines.
 pub struct Passes {
+    /// What is drawn.
+    pub culling: culling::CullingPass,
     /// Moves vertices.
     pub skin: skin::SkinPass,
     /// Geometry to the G-buffer.
@@ -186,6 +192,7 @@ impl Passes {
         );
         let (gbuffer, blend, shadow_maps) = geometry?;
         Ok(Self {
+            culling: culling::CullingPass::new(gpu)?,
             skin: skin::SkinPass::default(),
             gbuffer,
             blend,

@@ -84,6 +84,15 @@ pub struct MapPlan {
     pub atlas: [u32; 2],
 }
 
+impl MapPlan {
+    /// The maps that the atlas does not hold yet, where it holds those of another plan.
+    fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
+        let held =
+            |map: usize| kept.is_some_and(|kept| kept.atlas == self.atlas && kept.maps.get(map) == self.maps.get(map));
+        (0..self.maps.len()).filter(|&map| !held(map)).collect()
+    }
+}
+
 /// Plans the maps of a frame for lamps that cast shadows, in the order of their strength at the camera, as long as the
 /// atlas has room.
 #[must_use]
@@ -400,9 +409,7 @@ impl ShadowMapsPass {
         }
         let [width, height] = shadows.plan.atlas;
         let atlas = g.kept(ATLAS, width, height, DEPTH);
-        let drawn: Vec<usize> = (0..shadows.plan.maps.len())
-            .filter(|&map| kept.is_none_or(|kept| kept.maps.get(map) != shadows.plan.maps.get(map)))
-            .collect();
+        let drawn = shadows.plan.to_draw(kept);
         if drawn.is_empty() {
             return Some(atlas);
         }
@@ -455,7 +462,8 @@ impl ShadowMapsPass {
 }
 
 impl FrameShadows {
-    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read.
+    /// Plans the maps of a frame, gives the lights their numbers and uploads what the passes read. What throws shadows is
+    /// only looked at where the atlas, which has the maps `kept`, lacks one.
     ///
     /// # Errors
     /// Out of memory.
@@ -465,6 +473,7 @@ impl FrameShadows {
         view: &View,
         settings: Option<MapSettings>,
         lights: &mut [shared::Light],
+        kept: Option<&MapPlan>,
     ) -> GpuResult<Self> {
         let plan = settings.map_or_else(MapPlan::default, |settings| {
             plan(&scene.lights, scene.bounds, view, settings, gpu.limits().max_image_dimension2_d)
@@ -472,7 +481,8 @@ impl FrameShadows {
         for (light, first) in lights.iter_mut().zip(&plan.first_of_light) {
             light.shadow = first.unwrap_or(shared::NONE);
         }
-        let casters = Arc::new(if plan.maps.is_empty() { Casters::default() } else { scene.casters(view.position) });
+        let casters =
+            Arc::new(if plan.to_draw(kept).is_empty() { Casters::default() } else { scene.casters(view.position) });
         let maps = packed(&plan, view.position);
         Ok(Self {
             instances: dynamic_buffer(gpu, "shadow instances", &casters.instances)?,

@@ -41,6 +41,7 @@ impl Moment {
 pub struct VelocityPass {
     pipeline: Arc<GraphicsPipeline>,
     moving: Arc<GraphicsPipeline>,
+    enlarge: Arc<GraphicsPipeline>,
 }
 
 /// Instances that move, draw by draw.
@@ -63,10 +64,37 @@ impl VelocityPass {
             depth: Some((DEPTH, false, vk::CompareOp::EQUAL)),
             ..state.clone()
         };
+        let make = |name: &str, fragment: &str| GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state);
         Ok(Self {
-            pipeline: GraphicsPipeline::new(gpu, "velocity", "fullscreen.vert", "velocity.frag", &state)?,
+            pipeline: make("velocity", "velocity.frag")?,
             moving: GraphicsPipeline::new(gpu, "velocity moving", "velocity.vert", "velocity_moving.frag", &moving)?,
+            enlarge: make("velocity enlarged", "velocity_enlarge.frag")?,
         })
+    }
+
+    /// Velocities of a picture of `from` pixels for one of `to`; as they are where that is the same.
+    pub fn enlarged<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        velocity: ImageHandle,
+        from: [u32; 2],
+        to: [u32; 2],
+    ) -> ImageHandle {
+        if from == to {
+            return velocity;
+        }
+        let out = g.image("velocity enlarged", to[0], to[1], VELOCITY);
+        let size = to.map(|side| side as f32);
+        g.pass("velocity enlarged").uses(velocity, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(
+            move |cx| {
+                let velocity = cx.image(velocity);
+                cx.rec.bind_graphics(&self.enlarge, &[("velocity_image", Bind::Sampled(&velocity))])?;
+                cx.rec.push_graphics(&self.enlarge, &size);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            },
+        );
+        out
     }
 
     /// Declares the passes: how far each pixel of the frame moves in the picture from the first moment to the last. The

@@ -105,17 +105,36 @@ impl View {
         f64::from((near.truncate() / near.w).dot(self.forward))
     }
 
-    /// Whether a sphere (centre relative to the camera) may be seen. Gribb and Hartmann 2001, "Fast Extraction of
-    /// Viewing Frustum Planes".
+    /// Whether a sphere (centre relative to the camera) may be seen.
     #[must_use]
     pub fn may_see(&self, center: Vec3, radius: f32) -> bool {
+        self.frustum().sees(center, radius)
+    }
+
+    /// What the view takes in.
+    #[must_use]
+    pub fn frustum(&self) -> Frustum {
         let m = self.view_projection.transpose();
         let planes =
             [m.w_axis + m.x_axis, m.w_axis - m.x_axis, m.w_axis + m.y_axis, m.w_axis - m.y_axis, m.w_axis - m.z_axis];
-        planes.iter().all(|plane| {
-            let normal = plane.truncate();
-            plane.dot(center.extend(1.0)) >= -radius * normal.length()
-        })
+        Frustum { planes: planes.map(|plane| plane / plane.truncate().length().max(1e-30)) }
+    }
+}
+
+/// What a view takes in: the space inside of its sides and beyond its near plane. Gribb and Hartmann 2001, "Fast
+/// Extraction of Viewing Frustum Planes".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frustum {
+    /// Inward unit normals and distances: left, right, top, bottom, near.
+    pub planes: [Vec4; 5],
+}
+
+impl Frustum {
+    /// Whether a sphere (centre relative to the camera) may be seen.
+    #[must_use]
+    pub fn sees(&self, center: Vec3, radius: f32) -> bool {
+        // The device does the same operations in the same order (shaders/passes/culling.comp).
+        self.planes.iter().all(|p| p.x * center.x + p.y * center.y + p.z * center.z + p.w >= -radius)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use glam::{DMat4, Vec2, Vec3, Vec4};
+use rayon::prelude::*;
 
-use super::{Layer, layers, materials::texture_slots, posed::PosedGroup};
+use super::{Layer, layers, levels::coarser, materials::texture_slots, posed::PosedGroup};
 use crate::{
     bvh::casts_shadow,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader, vk},
@@ -53,6 +54,45 @@ pub(super) struct Group {
     pub(super) double_sided: bool,
     /// Mesh and primitive of the scene; none for a lamp's surface.
     pub(super) source: Option<(usize, usize)>,
+    /// Coarser ranges of indices, finest first.
+    pub(super) coarser: Vec<Level>,
+}
+
+/// Which meshes get coarser levels of detail at upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LevelsFor {
+    /// None: every mesh is drawn as it is.
+    #[default]
+    None,
+    /// Those of very many triangles that keep their shape.
+    Large,
+}
+
+/// A level of detail.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Level {
+    /// Into the scene's indices.
+    pub first_index: u32,
+    /// How many.
+    pub index_count: u32,
+    /// How far its surface is from the finest one's, in object space.
+    pub error: f32,
+}
+
+impl Group {
+    /// A level of detail, 0 the finest; the coarsest where there are fewer.
+    pub(super) fn level(&self, level: usize) -> Level {
+        let finest = Level { first_index: self.first_index, index_count: self.index_count, error: 0.0 };
+        level
+            .checked_sub(1)
+            .and_then(|index| self.coarser.get(index).or(self.coarser.last()).copied())
+            .unwrap_or(finest)
+    }
+
+    /// How many levels it has.
+    pub(super) fn levels(&self) -> usize {
+        self.coarser.len() + 1
+    }
 }
 
 /// Primitives that a scene may show, instances counted each: 1.8 GB of instances on the host.
@@ -96,9 +136,15 @@ pub(super) fn upload_geometry(
     parts: &[Part<'_>],
     materials: &[scene::Material],
     multiscatter: bool,
+    detail: LevelsFor,
 ) -> GpuResult<Geometry> {
+    let levels: Vec<Vec<(Vec<u32>, f32)>> = match detail {
+        LevelsFor::None => vec![Vec::new(); parts.len()],
+        LevelsFor::Large => parts.par_iter().map(|part| coarser(part.primitive)).collect(),
+    };
     let vertex_count: usize = parts.iter().map(|part| part.primitive.positions.len()).sum();
-    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum();
+    let index_count: usize = parts.iter().map(|part| part.primitive.indices.len()).sum::<usize>()
+        + levels.iter().flatten().map(|(indices, _)| indices.len()).sum::<usize>();
     let instance_count: usize = parts.iter().map(|part| part.places.len()).sum();
     for (what, count, limit) in [
         ("the number of vertices", vertex_count, i32::MAX as usize),
@@ -122,11 +168,19 @@ pub(super) fn upload_geometry(
     let mut vertex_data: Vec<Vertex> = Vec::with_capacity(vertex_count);
     let mut index_data: Vec<u32> = Vec::with_capacity(index_count);
     let (mut groups, mut posed) = (Vec::new(), Vec::new());
-    for &Part { primitive, ref places, material, source } in parts {
+    for (&Part { primitive, ref places, material, source }, levels) in parts.iter().zip(&levels) {
         let described = materials.get(material).cloned().unwrap_or_default();
-        let (center, radius) = bounding_sphere(&primitive.positions);
+        let (center, radius, half_size) = bounding_sphere(&primitive.positions);
+        let first_index = index_data.len() as u32;
+        index_data.extend_from_slice(&primitive.indices);
+        let mut coarser = Vec::with_capacity(levels.len());
+        for (indices, error) in levels {
+            let (first_index, index_count) = (index_data.len() as u32, indices.len() as u32);
+            coarser.push(Level { first_index, index_count, error: *error });
+            index_data.extend_from_slice(indices);
+        }
         groups.push(Group {
-            first_index: index_data.len() as u32,
+            first_index,
             index_count: primitive.indices.len() as u32,
             vertex_offset: vertex_data.len() as i32,
             material: material as u32,
@@ -142,10 +196,10 @@ pub(super) fn upload_geometry(
             casts: casts_shadow(&described),
             double_sided: described.double_sided,
             source,
+            coarser,
         });
-        posed.push(PosedGroup { center, radius, places: Arc::clone(places) });
+        posed.push(PosedGroup { center, radius, half_size, places: Arc::clone(places) });
         vertex_data.extend((0..primitive.positions.len()).map(|index| vertex(primitive, index)));
-        index_data.extend_from_slice(&primitive.indices);
     }
     uploader.buffer(&vertices, bytemuck::cast_slice(&vertex_data))?;
     uploader.buffer(&indices, bytemuck::cast_slice(&index_data))?;
@@ -166,11 +220,13 @@ pub(super) fn vertex(primitive: &scene::Primitive, index: usize) -> Vertex {
     }
 }
 
-pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32) {
+/// Centre and radius of a sphere around points, and half the edges of the box around them, whose centre is the same.
+pub(super) fn bounding_sphere(positions: &[Vec3]) -> (Vec3, f32, Vec3) {
     let (low, high) = positions
         .iter()
         .fold((Vec3::splat(f32::MAX), Vec3::splat(f32::MIN)), |(low, high), &p| (low.min(p), high.max(p)));
     let center = if positions.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
     let radius = positions.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
-    (center, radius)
+    let half_size = positions.iter().map(|&p| (p - center).abs()).fold(Vec3::ZERO, Vec3::max);
+    (center, radius, half_size)
 }

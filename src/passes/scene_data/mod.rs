@@ -3,9 +3,11 @@
 mod deform;
 mod geometry;
 mod layers;
+mod levels;
 mod lights;
 mod materials;
 mod order;
+mod placements;
 mod posed;
 
 use std::{
@@ -16,24 +18,27 @@ use std::{
     },
 };
 
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
 pub use self::layers::{Layers, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
-    geometry::{Group, Part, scene_parts, upload_geometry},
+    geometry::{Group, Level, Part, scene_parts, upload_geometry},
     layers::upload_layers,
     lights::tree_over,
     materials::{materials_with_tangents, pack_material, texture_image, upload_textures},
 };
 pub use self::{
-    geometry::{VERTEX_STRIDE, vertex_attributes},
+    geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
     posed::Posed,
 };
 use super::{
-    area_lights, environment, light_tree,
+    area_lights,
+    culling_shared::Placement,
+    environment, light_tree,
     mips::Meaning,
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
@@ -157,6 +162,8 @@ pub struct GpuScene {
     /// Triangles of blended groups.
     blended: HashMap<usize, order::Triangles>,
     own_groups: usize,
+    /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
+    pub device_placements: Option<DevicePlacements>,
 }
 
 /// What throws shadows.
@@ -246,7 +253,7 @@ impl GpuScene {
     pub fn new(
         gpu: &Gpu,
         scene: &Scene,
-        trees: TreesFor,
+        (trees, detail): (TreesFor, LevelsFor),
         pipeline: &GraphicsPipeline,
         layered: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
     ) -> GpuResult<Self> {
@@ -263,7 +270,7 @@ impl GpuScene {
             source: None,
         }));
         let (vertices, indices, groups, posed) =
-            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter)?;
+            upload_geometry(gpu, &mut uploader, &parts, &materials, scene.multiscatter, detail)?;
         let deformers = Deformers::new(gpu, &mut uploader, scene, &groups)?;
         let over = groups.iter().zip(&parts).enumerate().filter(|(_, (group, _))| group.layer == Layer::Blend);
         let blended = over.map(|(index, (_, part))| (index, order::Triangles::of(part.primitive))).collect();
@@ -345,26 +352,46 @@ impl GpuScene {
             groups,
             blended,
             own_groups,
+            device_placements: None,
         };
         if uploaded.deformers.is_some() {
             uploaded.now = uploaded.posed(scene);
         }
+        uploaded.place(gpu)?;
         Ok(uploaded)
     }
 
-    /// What this view sees, and in which order it is drawn; with the shining surfaces of lamps or without.
+    /// Brings where things are now to the device.
+    fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
+        let mut uploader = Uploader::new(gpu)?;
+        let before = self.device_placements.take();
+        self.device_placements =
+            DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+        uploader.finish()
+    }
+
+    /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
+    /// to front, which the host sorts. With the shining surfaces of lamps or without.
     #[must_use]
-    pub fn visible(&self, view: &View, lamps: bool) -> Visible {
+    pub fn visible(&self, view: &View, detail: DetailChoice, (lamps, on_device): (bool, bool)) -> Visible {
+        let (camera, frustum) = (SplitPoint::new(view.position), view.frustum());
         let mut visible =
             Visible { draws: Vec::new(), instances: Vec::new(), sources: Vec::new(), culled: 0, sorted: Vec::new() };
         let mut blended: Vec<order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
         for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
-            for mirrored in [false, true] {
+            if on_device && group.layer != Layer::Blend {
+                continue;
+            }
+            // What is sorted by triangle is drawn as it is.
+            let levels = if group.layer == Layer::Blend { 1 } else { group.levels() };
+            let errors: Vec<f32> = (0..levels).map(|level| group.level(level).error).collect();
+            for (mirrored, level) in [false, true].into_iter().flat_map(|m| (0..levels).map(move |level| (m, level))) {
                 let first = visible.instances.len() as u32;
+                let Level { first_index, index_count, .. } = group.level(level);
                 let draw = |first_instance, instance_count| Draw {
-                    first_index: group.first_index,
-                    index_count: group.index_count,
+                    first_index,
+                    index_count,
                     vertex_offset: group.vertex_offset,
                     first_instance,
                     instance_count,
@@ -380,10 +407,13 @@ impl GpuScene {
                     if (place.determinant() < 0.0) != mirrored {
                         continue;
                     }
-                    let (instance, scale) = place_instance(place, view.position);
-                    let center = instance.to_world.transform_point3(posed.center);
-                    if !view.may_see(center, posed.radius * scale) {
-                        visible.culled += 1;
+                    let placement = Placement::new(place, posed, 0);
+                    let (instance, center) = placement.relative_to(camera);
+                    if !in_view(&frustum, center, placement.radius) {
+                        visible.culled += usize::from(level == 0);
+                        continue;
+                    }
+                    if detail.level(&errors, placement.stretch, center, placement.radius) != level {
                         continue;
                     }
                     if group.layer == Layer::Blend {
@@ -414,13 +444,15 @@ impl GpuScene {
     #[must_use]
     pub fn casters(&self, camera: DVec3) -> Casters {
         let mut casters = Casters { instances: Vec::new(), groups: Vec::new() };
+        let camera = SplitPoint::new(camera);
         let groups = self.groups.iter().zip(&self.now.groups).take(self.own_groups);
         for (group, posed) in groups.filter(|(group, _)| group.casts) {
             let first_instance = casters.instances.len() as u32;
             let mut spheres = Vec::with_capacity(posed.places.len());
             for place in posed.places.iter() {
-                let (instance, scale) = place_instance(place, camera);
-                spheres.push((instance.to_world.transform_point3(posed.center), posed.radius * scale));
+                let placement = Placement::new(place, posed, 0);
+                let (instance, center) = placement.relative_to(camera);
+                spheres.push((center, placement.radius));
                 casters.instances.push(instance);
             }
             casters.groups.push(CasterGroup {
@@ -473,31 +505,4 @@ impl GpuScene {
     pub fn has_blended(&self) -> bool {
         self.groups.iter().any(|group| group.layer == Layer::Blend)
     }
-}
-
-fn place_instance(place: &DMat4, camera: DVec3) -> (shared::Instance, f32) {
-    let mut relative = *place;
-    relative.w_axis -= camera.extend(0.0);
-    let to_world = relative.as_mat4();
-    let linear = glam::DMat3::from_mat4(*place);
-    // The cofactor matrix is the inverse transpose times the determinant and exists for singular transforms too.
-    let cofactor = glam::DMat3::from_cols(
-        linear.y_axis.cross(linear.z_axis),
-        linear.z_axis.cross(linear.x_axis),
-        linear.x_axis.cross(linear.y_axis),
-    );
-    let sign = if linear.determinant() < 0.0 { -1.0 } else { 1.0 };
-    let largest = [cofactor.x_axis, cofactor.y_axis, cofactor.z_axis].iter().map(|c| c.length()).fold(0.0, f64::max);
-    let normal = cofactor * (sign / largest.max(1e-300));
-    let column = |axis: DVec3, w: f64| axis.extend(w).as_vec4();
-    // No stretch exceeds the Frobenius norm; the largest axis would be too small under shear.
-    let scale =
-        (linear.x_axis.length_squared() + linear.y_axis.length_squared() + linear.z_axis.length_squared()).sqrt();
-    let instance = shared::Instance {
-        to_world,
-        normal0: column(normal.x_axis, 0.0),
-        normal1: column(normal.y_axis, 0.0),
-        normal2: column(normal.z_axis, sign),
-    };
-    (instance, scale as f32)
 }

@@ -23,6 +23,8 @@ pub(in crate::passes) struct PosedGroup {
     pub center: Vec3,
     /// Of the sphere.
     pub radius: f32,
+    /// Half the edges of a box around it with the same centre, in its own space.
+    pub half_size: Vec3,
     /// All places where it stands.
     pub places: Arc<[DMat4]>,
 }
@@ -88,6 +90,7 @@ impl GpuScene {
             for part in &deformers.parts {
                 if let Some(group) = groups.get_mut(part.group) {
                     (group.center, group.radius) = part.sphere(scene, &worlds);
+                    group.half_size = Vec3::splat(group.radius);
                 }
             }
         }
@@ -109,6 +112,7 @@ impl GpuScene {
                 trees.follow(gpu, &mut uploader, scene)?;
             }
             self.now = posed;
+            self.place(gpu)?;
         }
         let lights = world_lights(scene, &mut Profiles::default());
         let shine_alike = lights.len() == self.lights.len()

@@ -29,6 +29,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ao.resolution", "full or half"),
     ("passes.ao.filter", "true or false: means over neighbouring pixels"),
     ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
+    ("passes.culling.enabled", "true or false: the device finds what is drawn; else the host, by the view alone"),
+    ("passes.culling.occlusion", "true or false: what lies behind other things is not drawn"),
+    ("passes.culling.least", "instances from which a scene is culled on the device, 1 to 16777216, e.g. 1024"),
+    ("passes.lod.error_pixels", "0 to 16 pixels that coarser levels of detail may be off, e.g. 0.25; 0: none"),
     ("passes.light_lists.enabled", "true or false"),
     ("passes.light_lists.cull_bound", "a fraction of white from 0 to 1, e.g. 0.0009765625"),
 ];
@@ -109,6 +113,14 @@ pub struct PassesLook {
     pub shadow_resolution: Option<u32>,
     /// `ao.*`.
     pub ao: AoLook,
+    /// `culling.enabled`.
+    pub culling: Option<bool>,
+    /// `culling.occlusion`.
+    pub culling_occlusion: Option<bool>,
+    /// `culling.least`.
+    pub culling_least: Option<u32>,
+    /// `lod.error_pixels`.
+    pub error_pixels: Option<f64>,
     /// `light_lists.enabled`.
     pub light_lists: Option<bool>,
     /// `light_lists.cull_bound`, a fraction of white.
@@ -164,6 +176,10 @@ impl PassesLook {
             }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
+            "passes.culling.enabled" => self.culling = Some(read.boolean()?),
+            "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
+            "passes.culling.least" => self.culling_least = Some(read.whole(1, 16 << 20)?),
+            "passes.lod.error_pixels" => self.error_pixels = Some(read.within(0.0, 16.0)?),
             "passes.light_lists.enabled" => self.light_lists = Some(read.boolean()?),
             "passes.light_lists.cull_bound" => self.cull_bound = Some(read.fraction()?),
             _ => return Ok(false),

@@ -1,4 +1,5 @@
 //! Geometry, pictures and whole scenes made in code.
+pub mod field;
 pub mod hall;
 pub mod meter;
 pub mod petals;

@@ -1,0 +1,165 @@
+//! `sunny16 bench --what instances`: what very many instances of a small mesh cost.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use glam::{DVec3, Vec3};
+use serde_json::{Value, json};
+
+use super::{
+    CliError,
+    bench::{BenchArgs, Series, since},
+};
+use crate::{
+    bvh::{Ray, SceneBvh},
+    camera::Exposure,
+    frame::{Drawn, Renderer, Settings, ShadowSettings, Wanted},
+    gpu::Gpu,
+    passes::{View, culling::CullingSettings},
+    photometry::Ev100,
+    scene::{
+        Scene,
+        look::ShadowMethod,
+        procedural::field::{self, Kind},
+    },
+};
+
+/// The picture's size in pixels.
+const SIZE: [u32; 2] = [960, 540];
+
+/// Frames before those that are measured: the second one is the first to know what the last one saw.
+const WARM_UP: u32 = 4;
+
+struct Measured {
+    /// Median of a frame by the host's clock.
+    frame: f64,
+    /// Median of the host's part: from the call to the device's having its commands.
+    host: f64,
+    /// Median of the passes that find and draw what is seen: culling, G-buffer.
+    geometry: f64,
+    drawn: Drawn,
+}
+
+pub fn run(args: &BenchArgs) -> Result<Value, CliError> {
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let info = gpu.info();
+    println!("{} instances on {} ({}), {}x{}", args.instances, info.name, info.driver, SIZE[0], SIZE[1]);
+    println!(
+        "{:<40} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "median ms", "geometry", "host", "frame", "drawn", "outside", "hidden"
+    );
+    let mut rows = Vec::new();
+    for (name, kind) in [("stones", Kind::Stones), ("houses", Kind::Houses)] {
+        rows.push(measure_field(args, &mut renderer, name, kind)?);
+    }
+    Ok(Value::Array(rows))
+}
+
+fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Kind) -> Result<Value, CliError> {
+    let count = args.instances as usize;
+    let internal = |error: crate::scene::build::SceneError| CliError::Internal(error.to_string());
+    let scene = field::field(kind, count).map_err(internal)?;
+    let view = view_of(&scene)?;
+    let seen = seen_instances(&scene, &view);
+    let one = seen.first().copied();
+    let one = field::merged(kind, count, |index| Some(index) == one).map_err(internal)?;
+    let merged = field::merged(kind, count, |index| seen.contains(&index)).map_err(internal)?;
+    let triangles = kind.mesh().indices.len() / 3;
+    println!("{name}: {triangles} triangles each, {} instances seen", seen.len());
+    let on = CullingSettings::default();
+    let off = CullingSettings { enabled: false, ..on };
+    let in_view = CullingSettings { occlusion: false, ..on };
+    let mut row = |what: &str, scene: &Scene, culling: CullingSettings| -> Result<Measured, CliError> {
+        let shadows = what.contains("shadows");
+        let measured = measure(args, renderer, scene, &view, (culling, shadows))?;
+        let Measured { frame, host, geometry, drawn } = &measured;
+        println!(
+            "  {what:<38} {geometry:>9.3} {host:>9.3} {frame:>9.3} {:>9} {:>9} {:>9}",
+            drawn.instances, drawn.outside, drawn.hidden
+        );
+        Ok(measured)
+    };
+    let rows = [
+        ("one instance alone", row("one instance alone", &one, off)?),
+        ("what is seen, as one mesh", row("what is seen, as one mesh", &merged, off)?),
+        ("all, host tests the view", row("all, host tests the view", &scene, off)?),
+        ("all, device tests the view", row("all, device tests the view", &scene, in_view)?),
+        ("all, and what is hidden", row("all, and what is hidden", &scene, on)?),
+        ("the same, moving, with a sun's shadows", row("the same, moving, with a sun's shadows", &scene, on)?),
+    ];
+    let [_, (_, alone), .., (_, ours), _] = &rows;
+    println!(
+        "  ratio to what is seen, as one mesh: geometry {:.2}, frame {:.2}",
+        ours.geometry / alone.geometry,
+        ours.frame / alone.frame
+    );
+    let described = rows.iter().map(|(what, m)| {
+        json!({"what": what, "geometry_ms": m.geometry, "host_ms": m.host, "frame_ms": m.frame,
+               "drawn": m.drawn.instances, "outside": m.drawn.outside, "hidden": m.drawn.hidden})
+    });
+    Ok(json!({"field": name, "instances": count, "triangles": triangles, "seen": seen.len(),
+              "rows": described.collect::<Vec<_>>()}))
+}
+
+fn view_of(scene: &Scene) -> Result<View, CliError> {
+    let placed = scene.walk();
+    let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
+    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the field has no camera".into()))?;
+    Ok(View::new(world, &camera.projection, SIZE[0], SIZE[1]))
+}
+
+/// Which instances some pixel's centre sees, by number in the order of the field's places: a ray each.
+fn seen_instances(scene: &Scene, view: &View) -> BTreeSet<usize> {
+    let bvh = SceneBvh::new(scene, |_| true);
+    let top = bvh.seen_from(view.position);
+    let ndc = |size: u32, index: u32| (f64::from(index) + 0.5) / f64::from(size) * 2.0 - 1.0;
+    let inverse = view.inverse.as_dmat4();
+    let mut seen = BTreeSet::new();
+    for y in 0..SIZE[1] {
+        for x in 0..SIZE[0] {
+            let p: DVec3 = inverse.project_point3(DVec3::new(ndc(SIZE[0], x), ndc(SIZE[1], y), 1.0));
+            let direction = p.normalize().as_vec3();
+            let ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
+            let node = bvh.closest(&top, &ray).and_then(|hit| bvh.placed(hit.instance)).map(|(node, _)| node);
+            // Instances come first among the field's nodes.
+            seen.extend(node);
+        }
+    }
+    seen
+}
+
+fn measure(
+    args: &BenchArgs,
+    renderer: &mut Renderer,
+    scene: &Scene,
+    view: &View,
+    (culling, with_shadows): (CullingSettings, bool),
+) -> Result<Measured, CliError> {
+    let exposure = Exposure::from_ev100(Ev100(15.0)).map_err(|error| CliError::Internal(error.to_string()))?;
+    let shadows = ShadowSettings { enabled: with_shadows, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+    let settings = Settings { exposure, shadows, culling, ..Settings::default() };
+    let uploaded = renderer.upload_for(scene, &settings.shadows)?;
+    let series = |name: &str| Series { name: name.into(), ms: Vec::new() };
+    let (mut frame, mut host, mut geometry) = (series("frame"), series("host"), series("geometry"));
+    let mut drawn = Drawn::default();
+    for number in 0..WARM_UP + args.frames {
+        let start = Instant::now();
+        // A camera that moves: its shadow maps are made anew in each frame.
+        let mut view = *view;
+        if with_shadows {
+            view.position.x += f64::from(number) * 0.5;
+        }
+        let pending = renderer.submit(&uploaded, &view, &settings, Wanted { display: false, nits: false })?;
+        let submitted = since(start);
+        let picture = renderer.collect(pending)?;
+        let whole = since(start);
+        drawn = picture.drawn;
+        if number >= WARM_UP {
+            frame.ms.push(whole);
+            host.ms.push(submitted);
+            let finds = |name: &str| name == "gbuffer" || name.starts_with("cull") || name.starts_with("depth pyramid");
+            geometry.ms.push(picture.times.iter().filter(|time| finds(&time.name)).map(|time| time.ms).sum());
+        }
+    }
+    Ok(Measured { frame: frame.at(0.5), host: host.at(0.5), geometry: geometry.at(0.5), drawn })
+}

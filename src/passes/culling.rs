@@ -1,0 +1,384 @@
+//! What of a scene is drawn, found on the device: what lies in the view and behind nothing, and the draws of it
+//! (docs/culling.md). `shaders/passes/culling.comp` tests, `culling_scan.comp` and `culling_write.comp` close the gaps.
+//!
+//! What hides others is found by drawing what the last frame drew, depth alone, before all else (after Haar and Aaltonen
+//! 2015, "GPU-Driven Rendering Pipelines"). The picture does not depend on what that is: only what lies behind surfaces
+//! that are drawn anyway is left out, and what is drawn comes in the same order whatever is left out.
+
+use std::sync::Arc;
+
+use super::{
+    FrameData, GpuScene,
+    culling_shared::CullConstants,
+    dynamic_buffer,
+    gbuffer::DEPTH,
+    scene_data::{self, DetailChoice, DevicePlacements, Layer, SplitPoint},
+    shared,
+    view::View,
+};
+use crate::{
+    gpu::{
+        Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Recorder,
+        commands::DRAW_COMMAND_BYTES, vk,
+    },
+    graph::{Access, BufferHandle, Graph, ImageHandle},
+};
+
+/// Placements of a work group (`BLOCK` in the shaders).
+const BLOCK: u32 = 256;
+
+/// Words of the report: placements drawn, placements hidden.
+pub const REPORT_WORDS: u64 = 2;
+
+/// Levels of the depth pyramid above the picture's depths.
+const PYRAMID_LEVELS: usize = 10;
+
+/// What is left out, and where that is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CullingSettings {
+    /// On the device, where it can; else the host tests every placement against the view.
+    pub enabled: bool,
+    /// What lies behind other things is left out too; on the device only.
+    pub occlusion: bool,
+    /// Scenes of fewer placements are tested on the host, which is done sooner than the device's passes begin.
+    pub least: u32,
+    /// Frames that do without looking for what is hidden, where that has been found to be too little to be worth it.
+    pub patience: u32,
+    /// Coarser levels of detail are drawn where their error stays below this many pixels; 0: never.
+    pub error_pixels: f32,
+}
+
+impl Default for CullingSettings {
+    fn default() -> Self {
+        Self { enabled: true, occlusion: true, least: 1024, patience: 30, error_pixels: 0.0 }
+    }
+}
+
+impl CullingSettings {
+    /// How coarse meshes may be in a view.
+    #[must_use]
+    pub fn detail(&self, view: &View) -> DetailChoice {
+        // Pixels of 1 m across the line of sight, at a distance of 1 m.
+        let row = view.view_projection.row(1).truncate();
+        let pixels = 0.5 * view.height as f32 * row.length();
+        DetailChoice {
+            forward: view.forward,
+            parallel: view.parallel,
+            error_scale: if self.error_pixels > 0.0 { pixels / self.error_pixels } else { 0.0 },
+        }
+    }
+}
+
+/// What the culling passes of a frame read from the host.
+#[derive(Clone)]
+pub struct FrameCulling {
+    /// `CullConstants`.
+    constants: Arc<Buffer>,
+    levels: u32,
+    pyramid_texels: u64,
+    /// What lies behind other things is left out, as far as it is found.
+    pub looks: bool,
+}
+
+impl FrameCulling {
+    /// Whether the device culls this frame; then what it is told. `visible` is then asked for the rest.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(gpu: &Gpu, scene: &GpuScene, view: &View, settings: &CullingSettings) -> GpuResult<Option<Self>> {
+        let Some(on_device) =
+            scene.device_placements.as_ref().filter(|p| settings.enabled && p.count >= settings.least)
+        else {
+            return Ok(None);
+        };
+        let camera = SplitPoint::new(view.position);
+        let detail = settings.detail(view);
+        let levels = if detail.error_scale > 0.0 { on_device.levels } else { 1 };
+        let mut level_offset = [0; PYRAMID_LEVELS + 2];
+        let mut texels = 0;
+        for (level, offset) in level_offset.iter_mut().enumerate().skip(1).take(PYRAMID_LEVELS) {
+            *offset = texels;
+            texels += view.width.div_ceil(1 << level) * view.height.div_ceil(1 << level);
+        }
+        let constants = CullConstants {
+            view_projection: view.view_projection,
+            planes: view.frustum().planes,
+            camera_high: camera.high,
+            placements: on_device.count,
+            camera_low: camera.low,
+            buckets: on_device.bucket_count,
+            forward: view.forward,
+            levels,
+            size: [view.width, view.height],
+            error_scale: detail.error_scale,
+            parallel: u32::from(view.parallel),
+            level_offset,
+        };
+        Ok(Some(Self {
+            constants: dynamic_buffer(gpu, "culling constants", &[constants])?,
+            levels,
+            pyramid_texels: u64::from(texels),
+            looks: settings.occlusion && on_device.gain.tries(),
+        }))
+    }
+
+    fn uniform(&self) -> (&'static str, Bind<'_>) {
+        ("cull_block", Bind::Uniform(&self.constants))
+    }
+}
+
+/// What the device found to draw.
+#[derive(Clone, Copy)]
+pub struct Culled {
+    /// `Instance`s.
+    pub instances: BufferHandle,
+    /// Draw commands: of each bucket, one a level.
+    pub commands: BufferHandle,
+    /// Placements drawn, placements hidden.
+    pub report: BufferHandle,
+}
+
+/// The pipelines.
+pub struct CullingPass {
+    view: Arc<ComputePipeline>,
+    occluders: Arc<ComputePipeline>,
+    hidden: Arc<ComputePipeline>,
+    scan: Arc<ComputePipeline>,
+    write: Arc<ComputePipeline>,
+    depth: Arc<GraphicsPipeline>,
+    pyramid: Arc<ComputePipeline>,
+    pyramid_coarse: Arc<ComputePipeline>,
+}
+
+/// Buffers between the passes.
+#[derive(Clone, Copy)]
+struct Between {
+    seen: BufferHandle,
+    ranks: BufferHandle,
+    counts: BufferHandle,
+    bases: BufferHandle,
+}
+
+/// The depths against which placements are tested.
+#[derive(Clone, Copy)]
+struct Pyramid {
+    depth: ImageHandle,
+    levels: BufferHandle,
+}
+
+impl CullingPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state = GraphicsState {
+            vertex_stride: scene_data::VERTEX_STRIDE,
+            attributes: scene_data::vertex_attributes().into_iter().filter(|attribute| attribute.0 == 0).collect(),
+            depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
+            ..GraphicsState::default()
+        };
+        let compute = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
+        Ok(Self {
+            view: compute("culling", "culling.comp")?,
+            occluders: compute("culling occluders", "culling.comp+OCCLUDERS")?,
+            hidden: compute("culling hidden", "culling.comp+HIDDEN")?,
+            scan: compute("culling scan", "culling_scan.comp")?,
+            write: compute("culling write", "culling_write.comp")?,
+            depth: GraphicsPipeline::new(gpu, "culling depth", "culling_depth.vert", "shadow_maps.frag", &state)?,
+            pyramid: compute("culling pyramid", "culling_pyramid.comp")?,
+            pyramid_coarse: compute("culling pyramid coarse", "culling_pyramid.comp+COARSE")?,
+        })
+    }
+
+    /// Declares the passes; none where the host culls. `moved` are the scene's vertices where a pass moves them.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        moved: Option<BufferHandle>,
+    ) -> Option<Culled> {
+        let (placements, frame) = (scene.device_placements.as_ref()?, data.culling.as_ref()?);
+        let (count, blocks) = (u64::from(placements.count), u64::from(placements.count.div_ceil(BLOCK)));
+        let commands = u64::from(placements.bucket_count) * u64::from(frame.levels);
+        let out = Culled {
+            instances: g.storage("drawn instances", count * size_of::<shared::Instance>() as u64),
+            commands: g.storage("draw commands", commands * DRAW_COMMAND_BYTES),
+            report: g.storage("culling report", REPORT_WORDS * 4),
+        };
+        let between = Between {
+            seen: g.external(&placements.seen),
+            ranks: g.storage("culling ranks", count * 8),
+            counts: g.storage("culling counts", blocks * 16),
+            bases: g.storage("culling bases", (blocks + 1) * 16),
+        };
+        let pyramid = frame.looks.then(|| {
+            self.choose(g, (placements, frame), ("cull occluders", &self.occluders), between, None, out);
+            self.declare_pyramid(g, scene, data, (placements, frame), (out, moved))
+        });
+        let test = if pyramid.is_some() { &self.hidden } else { &self.view };
+        self.choose(g, (placements, frame), ("cull", test), between, pyramid, out);
+        Some(out)
+    }
+
+    /// Tests all placements and writes instances and draws of those that pass.
+    fn choose<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
+        (name, test): (&str, &'a Arc<ComputePipeline>),
+        Between { seen, ranks, counts, bases }: Between,
+        pyramid: Option<Pyramid>,
+        out: Culled,
+    ) {
+        let groups = placements.count.div_ceil(BLOCK);
+        let reads_seen = Arc::ptr_eq(test, &self.occluders);
+        let mut pass = g
+            .pass(name)
+            .uses(seen, if reads_seen { Access::ComputeStorageRead } else { Access::ComputeStorageWrite })
+            .uses(ranks, Access::ComputeStorageWrite)
+            .uses(counts, Access::ComputeStorageWrite);
+        if let Some(pyramid) = pyramid {
+            pass = pass.uses(pyramid.levels, Access::ComputeStorageRead).uses(pyramid.depth, Access::ComputeSampled);
+        }
+        pass.record(move |cx| {
+            let (seen, ranks, counts) = (cx.buffer(seen), cx.buffer(ranks), cx.buffer(counts));
+            let pyramid = pyramid.map(|pyramid| (cx.buffer(pyramid.levels), cx.image(pyramid.depth)));
+            let mut binds = vec![
+                frame.uniform(),
+                ("placement_block", Bind::Storage(&placements.placements)),
+                ("bucket_block", Bind::Storage(&placements.buckets)),
+                ("rank_block", Bind::Storage(&ranks)),
+                ("count_block", Bind::Storage(&counts)),
+                ("seen_block", Bind::Storage(&seen)),
+            ];
+            if let Some((levels, depth)) = &pyramid {
+                binds.push(("pyramid_block", Bind::Storage(levels)));
+                binds.push(("depth_image", Bind::Sampled(depth)));
+            }
+            cx.rec.bind_compute(test, &binds)?;
+            cx.rec.dispatch(groups, 1, 1);
+            Ok(())
+        });
+        g.pass(&format!("{name}: scan"))
+            .uses(counts, Access::ComputeStorageRead)
+            .uses(bases, Access::ComputeStorageWrite)
+            .uses(out.report, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (counts, bases, report) = (cx.buffer(counts), cx.buffer(bases), cx.buffer(out.report));
+                cx.rec.bind_compute(
+                    &self.scan,
+                    &[
+                        frame.uniform(),
+                        ("count_block", Bind::Storage(&counts)),
+                        ("base_block", Bind::Storage(&bases)),
+                        ("report_block", Bind::Storage(&report)),
+                    ],
+                )?;
+                cx.rec.dispatch(1, 1, 1);
+                Ok(())
+            });
+        let threads = placements.count.max(placements.bucket_count * frame.levels);
+        g.pass(&format!("{name}: write"))
+            .uses(ranks, Access::ComputeStorageRead)
+            .uses(bases, Access::ComputeStorageRead)
+            .uses(out.instances, Access::ComputeStorageWrite)
+            .uses(out.commands, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (ranks, bases) = (cx.buffer(ranks), cx.buffer(bases));
+                let (instances, commands) = (cx.buffer(out.instances), cx.buffer(out.commands));
+                cx.rec.bind_compute(
+                    &self.write,
+                    &[
+                        frame.uniform(),
+                        ("placement_block", Bind::Storage(&placements.placements)),
+                        ("bucket_block", Bind::Storage(&placements.buckets)),
+                        ("rank_block", Bind::Storage(&ranks)),
+                        ("base_block", Bind::Storage(&bases)),
+                        ("instance_block", Bind::Storage(&instances)),
+                        ("command_block", Bind::Storage(&commands)),
+                    ],
+                )?;
+                cx.rec.dispatch(threads.div_ceil(BLOCK), 1, 1);
+                Ok(())
+            });
+    }
+
+    /// Draws what hides others, and makes the pyramid of its depths.
+    fn declare_pyramid<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        (placements, frame): (&'a DevicePlacements, &'a FrameCulling),
+        (occluders, moved): (Culled, Option<BufferHandle>),
+    ) -> Pyramid {
+        let [width, height] = data.values.size;
+        let depth = g.image("depth of what hides", width, height, DEPTH);
+        let levels = g.storage("depth pyramid", frame.pyramid_texels * 4);
+        let mut pass = g.pass("cull: depth");
+        if let Some(vertices) = moved {
+            pass = pass.uses(vertices, Access::VertexFetch);
+        }
+        pass.depth_cleared(depth)
+            .uses(occluders.instances, Access::VertexStorageRead)
+            .uses(occluders.commands, Access::Indirect)
+            .record(move |cx| {
+                let (instances, commands) = (cx.buffer(occluders.instances), cx.buffer(occluders.commands));
+                let binds = [data.uniform(), ("instance_block", Bind::Storage(&instances))];
+                cx.rec.bind_graphics(&self.depth, &binds)?;
+                cx.rec.bind_geometry(&scene.vertices, &scene.indices);
+                for run in placements.runs.iter().filter(|run| matches!(run.layer, Layer::Plain | Layer::Opaque)) {
+                    cx.rec.set_culling(!run.double_sided, run.mirrored);
+                    cx.rec.draw_indexed_indirect(&commands, run.first * frame.levels, run.count * frame.levels);
+                }
+                Ok(())
+            });
+        for (name, pipeline, from_depth) in
+            [("depth pyramid", &self.pyramid, true), ("depth pyramid, coarse", &self.pyramid_coarse, false)]
+        {
+            let pass = g.pass(name);
+            let pass = if from_depth {
+                pass.uses(depth, Access::ComputeSampled).uses(levels, Access::ComputeStorageWrite)
+            } else {
+                pass.uses(levels, Access::ComputeStorageReadWrite)
+            };
+            // A work group makes 16 by 16 texels of its first level.
+            let across = if from_depth { 32 } else { 32 << 5 };
+            pass.record(move |cx| {
+                let levels = cx.buffer(levels);
+                let image = from_depth.then(|| cx.image(depth));
+                let mut binds = vec![frame.uniform(), ("pyramid_block", Bind::Storage(&levels))];
+                binds.extend(image.as_ref().map(|image| ("depth_image", Bind::Sampled(image))));
+                cx.rec.bind_compute(pipeline, &binds)?;
+                cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
+                Ok(())
+            });
+        }
+        Pyramid { depth, levels }
+    }
+}
+
+/// The runs of a layer that the device found to draw, with a pipeline that is bound.
+pub fn draw_culled(
+    rec: &mut Recorder<'_>,
+    (scene, data): (&GpuScene, &FrameData),
+    commands: &Arc<Buffer>,
+    layer: Layer,
+    pipeline: &Arc<GraphicsPipeline>,
+) {
+    let (Some(placements), Some(frame)) = (&scene.device_placements, &data.culling) else { return };
+    let mut material = None;
+    for run in placements.runs.iter().filter(|run| run.layer == layer) {
+        if material != Some(run.material) {
+            material = Some(run.material);
+            if layer != Layer::Plain {
+                rec.bind_texture_set(pipeline, &scene.textures, run.material as usize);
+            }
+            rec.push_graphics(pipeline, &run.material);
+        }
+        rec.set_culling(!run.double_sided, run.mirrored);
+        rec.draw_indexed_indirect(commands, run.first * frame.levels, run.count * frame.levels);
+    }
+}
