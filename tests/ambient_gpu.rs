@@ -83,8 +83,9 @@ fn a_wall_hides_its_view_factor_and_the_path_tracer_agrees() {
     let pinhole = Pinhole::new(facing(eye, at), projection, size.0 as usize, size.1 as usize);
     let rays = OpenRays { radius: 12.0, count: 256 };
     let dims = (size.0 as usize, size.1 as usize);
-    let traced = first_hits(&world, &pinhole, eye, dims, First::AmbientOcclusion(rays));
-    let traced_bent = first_hits(&world, &pinhole, eye, dims, First::BentNormal(rays));
+    let both = [First::AmbientOcclusion(rays), First::BentNormal(rays)];
+    let channels = first_hits(&world, &pinhole, eye, dims, &both);
+    let (traced, traced_bent) = (&channels[0], &channels[1]);
     let (mut worst, mut worst_half, mut worst_traced, mut worst_light, mut angle, mut pixels) =
         (0f64, 0f64, 0f64, 0f64, 0f64, 0);
     for y in (0..64).step_by(3) {

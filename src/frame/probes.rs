@@ -7,7 +7,7 @@ use super::{LightListSettings, Renderer, Settings, ShadowSettings, Wanted};
 use crate::{
     camera::Exposure,
     gpu::{GpuError, GpuResult},
-    passes::{GpuScene, View},
+    passes::{GpuScene, View, culling::CullingSettings},
     photometry::{
         Ev100,
         environment::{RadianceMap, Rows},
@@ -125,6 +125,8 @@ impl Renderer {
                 exposure,
                 light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
                 shadows: *shadows,
+                // The device culls placements whatever they are; lamps' bodies are not to be seen.
+                culling: CullingSettings { enabled: false, ..CullingSettings::default() },
                 capture: true,
                 ..Settings::default()
             };
