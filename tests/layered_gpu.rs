@@ -209,7 +209,7 @@ fn lobes_are_those_of_the_path_tracer_under_a_lamp_with_a_surface() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = balls(&lobes());
-    let panel = Emitter::Rectangle { width: 3.0, height: 1.5, sides: Sides::Front };
+    let panel = Emitter::Rectangle { width: 3.0, height: 1.5, sides: Sides::One };
     let pose = facing(DVec3::new(-2.0, 3.0, 4.0), DVec3::ZERO);
     builder.light("panel", panel, LightStrength::Nits(Nit(100.0)), Vec3::ONE, pose);
     let got = compare("panel", &mut renderer, &lit(builder, false), direct(), 64);
