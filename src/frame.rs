@@ -204,7 +204,7 @@ fn frame<'a>(
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } =
         passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
-    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, light));
+    let sharp = light;
     let light = camera.depth_of_field(g, after, depth, light, effects);
     let seen = (scene, [data, after], &passes.skin);
     let depths = [gbuffer.depth, depth];
@@ -213,6 +213,9 @@ fn frame<'a>(
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
     };
+    // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
+    let counted = if settings.accumulate.is_some() { light } else { sharp };
+    let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);

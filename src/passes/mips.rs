@@ -23,7 +23,7 @@ pub enum Meaning {
 }
 
 /// The weight in [`Meaning::Cutout`] of a texel that is not opaque at all: where nothing is, its colour is kept.
-const UNSEEN: f32 = 1.0 / 4096.0;
+const UNSEEN: f32 = 1.0 / 65536.0;
 
 /// All levels of a picture down to 1x1, as bytes of red, green, blue, alpha.
 #[must_use]

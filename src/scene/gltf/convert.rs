@@ -472,6 +472,8 @@ fn meshes(
             .then(|| list.iter().filter_map(Value::as_f64).collect())
     };
     let moving = animation::moved_weights(root);
+    let has_joints = |part: &Value| part.get("attributes").is_some_and(|a| a.get("JOINTS_0").is_some());
+    let bound: Vec<bool> = values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
     let mut carriers = HashMap::new();
     // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it is a mesh of its own.
     let mut made: HashMap<(usize, Vec<u64>, Option<usize>, Option<usize>), usize> = HashMap::new();
@@ -490,8 +492,11 @@ fn meshes(
         // Any number of nodes may name one mesh, so that even looking at it has to be paid for.
         store.spend(16 * targets as u64).map_err(geometry::too_large)?;
         let weights = weights(node, targets).or_else(|| weights(value, targets)).unwrap_or_default();
-        let bound = primitives.iter().any(|part| part.get("attributes").is_some_and(|a| a.get("JOINTS_0").is_some()));
-        let skin = scene.nodes.get_mut(index_of_node).and_then(|node| node.skin.take()).filter(|_| bound);
+        let skin = scene
+            .nodes
+            .get_mut(index_of_node)
+            .and_then(|node| node.skin.take())
+            .filter(|_| bound.get(mesh) == Some(&true));
         let morphs = moving.contains(&index_of_node);
         let bits = weights.iter().map(|weight| (weight + 0.0).to_bits()).collect::<Vec<_>>();
         let key = (mesh, bits, skin, morphs.then_some(index_of_node));

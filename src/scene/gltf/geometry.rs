@@ -450,7 +450,10 @@ impl Source<'_> {
             }
         }
         if unbound > 0 {
-            report.info(self.at, format!("{unbound} vertices have weights of 0 only; they follow the skin's first joint"));
+            report.info(
+                self.at,
+                format!("{unbound} vertices have weights of 0 only; they follow the skin's first joint"),
+            );
         }
         if off > 0 {
             report.repair(self.at, format!("{off} vertices have weights whose sum is not 1; they are scaled"));

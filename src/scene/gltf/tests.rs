@@ -265,10 +265,10 @@ fn lobes_out_of_range_are_clamped_or_left_out_with_a_note() {
     let (material, repaired) = of("KHR_materials_iridescence", json!({}));
     assert_eq!((material.iridescence, repaired), (default.iridescence, 0));
     let (material, repaired) = of("KHR_materials_sheen", json!({"sheenColorTexture": {"index": 4}}));
-    assert_eq!((material.sheen.color_texture, repaired), (None, 2));
+    assert_eq!((material.sheen.color_texture, repaired), (None, 1));
     // What unlit excludes.
     let (scene, repaired) = with_extension("KHR_materials_sheen", json!({}), &[("KHR_materials_unlit", json!({}))]);
-    assert_eq!((scene.materials[0].unlit, repaired), (true, 1));
+    assert_eq!((scene.materials[0].unlit, repaired), (true, 0));
 }
 
 #[test]

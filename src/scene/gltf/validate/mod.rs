@@ -348,8 +348,7 @@ fn materials(input: &Input<'_>, report: &mut Report) {
         }
         if has("KHR_materials_unlit") {
             for name in NOT_WITH_UNLIT.into_iter().filter(|name| has(name)) {
-                let message = format!("{name} must not be used with KHR_materials_unlit; it has no effect");
-                report.repair(at.key("extensions"), message);
+                report.info(at.key("extensions"), format!("{name} has no effect on an unlit material"));
             }
         }
     }
