@@ -152,7 +152,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     f = layer_fresnel(s, y, nv, w);
     vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
     vec3 seen = y.alphas.x == y.alphas.y ? luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
-    seen *= specular_visibility(s, v, towards);
+    seen *= specular_visibility(s, v);
     specular = under * all * mixed_reflectance(s, y, f, all) * seen;
     specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
     if (y.coat > 0.0) {
@@ -163,7 +163,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
         over.alpha = y.coat_alpha;
         vec3 shine = lobe_middle(y.coat_normal, s.view, y.coat_alpha);
         specular += coat * (reflects.x + reflects.y) * luminance_around(s.position, shine, sqrt(y.coat_alpha))
-            * specular_visibility(over, v, shine);
+            * specular_visibility(over, v);
     }
 }
 
