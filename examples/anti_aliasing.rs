@@ -161,7 +161,7 @@ fn moving(bench: &mut Bench, more: bool) {
 }
 
 /// Places that are shown large, of 480x270: wire and leaves, lamp, cards.
-fn crops(bench: &mut Bench, directory: &PathBuf) {
+fn crops(bench: &mut Bench, directory: &std::path::Path) {
     let size = (480, 270);
     let step = 0.002;
     let settings = bench.settings(0.0);

@@ -311,7 +311,7 @@ impl Sampler {
     }
 
     fn own(&self, pair: u32, shared: &Shared) -> Pair {
-        let [x, y] = self.at.map(|side| side as usize & SIDE - 1);
+        let [x, y] = self.at.map(|side| side as usize & (SIDE - 1));
         let code = usize::from(shared.codes[y << BLOCK | x]);
         let shift = |side: u32| {
             let dimension = pair * 2 + side;

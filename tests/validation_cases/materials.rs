@@ -257,7 +257,7 @@ fn anisotropy() -> Case {
         metallic: 1.0,
         anisotropy: Anisotropy {
             strength: STRENGTHS[column],
-            rotation: [0.0, 0.785_398, 1.570_796][row],
+            rotation: [0.0, std::f32::consts::FRAC_PI_4, std::f32::consts::FRAC_PI_2][row],
             texture: None,
         },
         ..dielectric("", GOLD, 0.3)
@@ -405,11 +405,12 @@ fn before_stripes(
         scene: Some(scene),
         look: "[environment]\nscale = 1.0\nfile = \"../grid_sky/sky.hdr\"\n".into(),
         bounces: 16,
-        spp: 128,
-        raster: true,
+        // What the raster renderer makes of volumes is bent on the screen only: FLIP 0.22 and 0.16 when measured, far from the
+        // 0.03 of the other lobes (docs/layered.md).
+        spp: 64,
+        raster: false,
         ..Case::default()
     };
-    raster_bounds(&mut case);
     let why = "light through the middles of pixels beside that through all of them: the same but for edges and noise";
     case.bound(["path_centres", "path"], "mean", "at_most = 0.02", "", why);
     case

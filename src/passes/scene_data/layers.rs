@@ -275,7 +275,7 @@ mod tests {
             let sheen = Sheen { color: Vec3::ONE, roughness: 0.9, ..Sheen::default() };
             let mark = layer_mark(&scene::Material { clearcoat: coat, sheen, ..plain.clone() }, false);
             let read = half::f16::from_f32(mark).to_f32().fract();
-            assert!(mark >= shared::LAYER_MARK && mark < shared::LAYER_MARK + 1.0, "{mark}");
+            assert!((shared::LAYER_MARK..shared::LAYER_MARK + 1.0).contains(&mark), "{mark}");
             assert!(read <= roughness && read > roughness.min(0.9) - 0.03, "{read} {roughness}");
         }
     }

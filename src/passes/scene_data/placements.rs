@@ -318,7 +318,14 @@ impl DetailChoice {
         let along = self.forward.x * center.x + self.forward.y * center.y + self.forward.z * center.z;
         let nearest = if self.parallel { 1.0 } else { along - radius };
         let fits = |error: &f32| error * stretch * self.error_scale <= nearest;
-        errors.iter().enumerate().skip(1).filter(|(_, error)| fits(error)).map(|(level, _)| level).last().unwrap_or(0)
+        errors
+            .iter()
+            .enumerate()
+            .skip(1)
+            .filter(|(_, error)| fits(error))
+            .map(|(level, _)| level)
+            .next_back()
+            .unwrap_or(0)
     }
 }
 

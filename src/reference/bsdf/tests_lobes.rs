@@ -188,7 +188,7 @@ fn a_film_has_the_mean_of_its_interference() {
     for f0 in [0.1, 0.5, 0.9] {
         for cos in [0.3, 0.8, 1.0] {
             let cos2 = (1.0 - (1.0 - cos * cos) / 2.25f64).sqrt();
-            let r12 = 0.04 + 0.96 * (1.0 - cos as f64).powi(5);
+            let r12 = 0.04 + 0.96 * (1.0f64 - cos).powi(5);
             let root = f64::sqrt(f0);
             let base = (1.0 + root) / (1.0 - root);
             let r1 = ((base - 1.5) / (base + 1.5)).powi(2);
@@ -332,7 +332,7 @@ fn anisotropic_lobes_are_those_of_mitsuba() {
         ),
     ] {
         // The strength that makes these two of glTF's: along the tangent it is never the smoother one.
-        let strength = ((x - y) / (1.0 - y) as f64).sqrt();
+        let strength = ((x - y) / (1.0f64 - y)).sqrt();
         let bsdf = Bsdf { metallic: 1.0, alpha: y, anisotropy: strength, ..Bsdf::default() };
         let got = bsdf.evaluate(v, l).specular.x;
         assert!((got / want - 1.0).abs() < 2e-5, "alpha {x} {y}: {got}, {want}");

@@ -476,7 +476,9 @@ fn meshes(
     let bound: Vec<bool> = values.iter().map(|mesh| items(mesh, "primitives").iter().any(has_joints)).collect();
     let mut carriers = HashMap::new();
     // A node may override a mesh's morph weights, bind it to a skin or animate its weights; then it is a mesh of its own.
-    let mut made: HashMap<(usize, Vec<u64>, Option<usize>, Option<usize>), usize> = HashMap::new();
+    // By mesh, weights, skin, and node where its weights are animated.
+    type Key = (usize, Vec<u64>, Option<usize>, Option<usize>);
+    let mut made: HashMap<Key, usize> = HashMap::new();
     let mut sizes: HashMap<usize, (usize, usize)> = HashMap::new();
     let shown: Vec<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     let (mut shown_primitives, mut shown_triangles) = (0usize, 0usize);
