@@ -233,10 +233,11 @@ pub struct Run {
     pub err: String,
 }
 
-/// Runs the program with its caches in `dir`.
+/// Runs the program in `dir` with its caches there, unless that is the repository itself.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
-    command.args(args).env("XDG_CACHE_HOME", dir.join("cache")).envs(environment.iter().copied()).current_dir(dir);
+    let own = if dir.join("Cargo.toml").exists() { Path::new(env!("CARGO_TARGET_TMPDIR")) } else { dir };
+    command.args(args).env("XDG_CACHE_HOME", own.join("cache")).envs(environment.iter().copied()).current_dir(dir);
     finish(command)
 }
 
