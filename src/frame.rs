@@ -553,13 +553,15 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
+            let mut pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
                 half_pairs(bytes.mapped()).collect()
             } else if is_light {
                 halves(bytes.mapped(), to_nits).collect()
             } else {
                 floats(bytes.mapped(), aov, &pending.view)
             };
+            // Drivers are free about the sign of zero, and it differed from run to run.
+            pixels.iter_mut().flatten().for_each(|value| *value += 0.0);
             aovs.push((aov, pixels));
         }
         let report = buffer(pending.report)?;

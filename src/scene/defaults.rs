@@ -72,10 +72,13 @@ pub fn light(scene: &mut Scene, camera: DMat4) {
     scene.lights.push(Light::new("default sun", source));
     scene.roots.push(scene.nodes.len());
     scene.nodes.push(node);
-    let mut message = format!("no light of its own: a sun of {sun} from over the camera's left shoulder is invented");
+    let text =
+        |lux: Lux| if lux.get() < 100.0 { format!("{:.3} lx", lux.get()) } else { format!("{:.0} lx", lux.get()) };
+    let mut message =
+        format!("no light of its own: a sun of {} from over the camera's left shoulder is invented", text(sun));
     if scene.environment.is_none() {
         scene.environment = sky(level);
-        message = format!("{message}, and a sky that gives {level} on level ground");
+        message = format!("{message}, and a sky that gives {} on level ground", text(level));
     }
     if scale < 1.0 {
         message = format!("{message}; so little because surfaces that glow have no units");
