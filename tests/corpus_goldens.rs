@@ -4,13 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+#[path = "common/corpus.rs"]
+mod corpus;
 
-use std::{
-    collections::BTreeSet,
-    env,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, env, path::Path};
 
+use corpus::files;
 use sunny16::{
     camera::{Exposure, MeterMode, metering},
     compare::flip,
@@ -26,22 +25,6 @@ const HEIGHT: u32 = 120;
 
 /// The most that the mean of FLIP may be: drivers differ at edges and in the last bits, faults are ten times that.
 const TOLERANCE: f32 = 0.02;
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut out, mut stack) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = stack.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                stack.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb") {
-                out.push(path);
-            }
-        }
-    }
-    out.sort();
-    out
-}
 
 /// The first camera, else one framed on the scene; and light where there is none: what `render` does without options.
 fn shot(scene: &mut Scene) -> View {
@@ -81,11 +64,7 @@ fn floats(rgba: &[u8]) -> Vec<[f32; 3]> {
 
 #[test]
 fn the_corpus_looks_as_it_did() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
-    if !corpus.is_dir() {
-        println!("skipped: ../shared/data/gltf is absent");
-        return;
-    }
+    let Some(corpus) = corpus::corpus() else { return };
     let Some(device) = common::gpu() else { return };
     let goldens = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/corpus");
     let write = env::var("SUNNY16_WRITE").is_ok_and(|value| value == "1");

@@ -1,39 +1,17 @@
 //! Every file of the corpus loads or is refused in one line; those of the Khronos validator as its reports say.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "common/corpus.rs"]
+mod corpus;
+
 use std::{
     panic::catch_unwind,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
+use corpus::{corpus, files};
 use sunny16::scene::{NoteKind, Scene, animation::Play, gltf};
-
-fn corpus() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: ../shared/data/gltf is absent");
-    None
-}
-
-/// All glTF files below a folder, in a fixed order.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut out, mut stack) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = stack.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                stack.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb") {
-                out.push(path);
-            }
-        }
-    }
-    out.sort();
-    out
-}
 
 /// What a renderer relies on, at rest and in motion.
 fn assert_sound(scene: &Scene, path: &Path) {

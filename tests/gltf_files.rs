@@ -2,6 +2,9 @@
 //! what is broken is told or refused, and nothing panics.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "common/random.rs"]
+mod random;
+
 use std::{
     io::Write,
     panic::catch_unwind,
@@ -12,6 +15,7 @@ use draco_core::{
     DataType, EncoderBuffer, EncoderOptions, GeometryAttributeType, Mesh as DracoMesh, MeshEncoder, PointAttribute,
 };
 use glam::{DVec3, Vec3};
+use random::Random;
 use serde_json::{Value, json};
 use sunny16::scene::{
     BlockFormat, NoteKind, Scene,
@@ -318,22 +322,6 @@ fn broken_textures_are_told_before_memory_is_taken() {
     etc1s[24..28].copy_from_slice(&16384u32.to_le_bytes());
     assert!(wrong(&etc1s).contains("texels in"));
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
 }
 
 /// Loads changed copies of a file; counts those that loaded with a picture or triangles.

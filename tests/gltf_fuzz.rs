@@ -1,33 +1,20 @@
 //! Broken files: thousands of small changes to a valid file must neither panic nor take long.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "common/random.rs"]
+mod random;
+
 use std::{
     panic::catch_unwind,
     time::{Duration, Instant},
 };
 
+use random::Random;
 use serde_json::{Value, json};
 use sunny16::scene::{
     Scene,
     gltf::{self, NoFiles},
 };
-
-/// Splitmix64: the same cases in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 fn png() -> Vec<u8> {
     let mut out = Vec::new();

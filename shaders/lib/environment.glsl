@@ -174,7 +174,7 @@ vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
 // What of its surroundings a surface sees.
 struct AmbientVisibility {
     float ambient;       // share of light from all around, weighed with the cosine, that reaches it, 0 to 1: diffuse part
-    float cone;          // the same as the opening of a cone about the bent normal, 1 a hemisphere: specular part
+    float specular;      // likewise, for the specular part
     vec3 bent_normal;    // unit, the mean direction of what is open
 };
 
@@ -187,8 +187,7 @@ AmbientVisibility unmeasured_visibility(Surface s, float cavities) {
 // from nearer: the darker of both counts, not their product.
 AmbientVisibility measured_visibility(vec4 measured, float cavities) {
     float visible = min(clamp(measured.w, 0.0, 1.0), cavities);
-    // A cone loses its rim, where reflections at grazing angles are, with the first trace of what hides: depth buffers see
-    // such a trace on every curved surface.
+    // The first 2 % of what hides take nothing from reflections: facets amount to that.
     return AmbientVisibility(visible, min(visible / 0.98, 1.0), normalize(measured.xyz));
 }
 
@@ -206,7 +205,7 @@ vec3 many_bounces(float visible, vec3 reflectance) {
 // trace of what hides: a metal ball beside another had a black rim.
 float specular_visibility(Surface s, AmbientVisibility v) {
     float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    return clamp(pow(nv + v.cone, exp2(-16.0 * s.alpha - 1.0)) - 1.0 + v.cone, 0.0, 1.0);
+    return clamp(pow(nv + v.specular, exp2(-16.0 * s.alpha - 1.0)) - 1.0 + v.specular, 0.0, 1.0);
 }
 
 // Luminance of a surface towards the camera under the environment: diffuse and specular parts.

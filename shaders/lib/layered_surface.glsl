@@ -24,15 +24,7 @@ vec4 sample_layer(sampler2D picture, uint slot) {
     if ((layered[index].textures >> slot & 1u) == 0u) {
         return vec4(1.0);
     }
-    vec4 row0 = layered[index].uv_rows[slot * 2];
-    vec4 row1 = layered[index].uv_rows[slot * 2 + 1];
-    bool first = row0.w == 0.0;
-    vec3 uv = vec3(first ? in_uv.xy : in_uv.zw, 1.0);
-    vec2 along_x = first ? uv_dx.xy : uv_dx.zw;
-    vec2 along_y = first ? uv_dy.xy : uv_dy.zw;
-    return textureGrad(picture, vec2(dot(row0.xyz, uv), dot(row1.xyz, uv)),
-                       vec2(dot(row0.xy, along_x), dot(row1.xy, along_x)),
-                       vec2(dot(row0.xy, along_y), dot(row1.xy, along_y)));
+    return sample_rows(picture, layered[index].uv_rows[slot * 2], layered[index].uv_rows[slot * 2 + 1]);
 }
 
 // Tangent and bitangent of the mesh about a normal, both on the viewer's side of it.

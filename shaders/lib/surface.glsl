@@ -33,9 +33,7 @@ vec4 uv_dy = dFdy(in_uv) * TEXTURE_SCALE;
 // A texture by its coordinate set and transform. The derivatives are those of the interpolated coordinates, carried
 // through the transform: implicit ones would be of what helper invocations read from the material buffer, where
 // Mesa's software driver 22.3 reads zeros, so that pixels at a triangle's edge took a far too small mip.
-vec4 sample_slot(sampler2D picture, uint slot) {
-    vec4 row0 = materials[material_index].uv_rows[slot * 2];
-    vec4 row1 = materials[material_index].uv_rows[slot * 2 + 1];
+vec4 sample_rows(sampler2D picture, vec4 row0, vec4 row1) {
     bool first = row0.w == 0.0;
     vec3 uv = vec3(first ? in_uv.xy : in_uv.zw, 1.0);
     vec2 along_x = first ? uv_dx.xy : uv_dx.zw;
@@ -43,6 +41,11 @@ vec4 sample_slot(sampler2D picture, uint slot) {
     return textureGrad(picture, vec2(dot(row0.xyz, uv), dot(row1.xyz, uv)),
                        vec2(dot(row0.xy, along_x), dot(row1.xy, along_x)),
                        vec2(dot(row0.xy, along_y), dot(row1.xy, along_y)));
+}
+
+vec4 sample_slot(sampler2D picture, uint slot) {
+    return sample_rows(picture, materials[material_index].uv_rows[slot * 2],
+                       materials[material_index].uv_rows[slot * 2 + 1]);
 }
 #endif
 

@@ -1,18 +1,15 @@
 //! Materials whose lobes the G-buffer does not hold, on the device: factors, textures, tables (docs/layered.md).
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use glam::{Vec3, Vec4};
 
 use super::{
     super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
-    materials::{picture_image, sampler_info},
+    materials::{SetPlace, Slot, Uploaded, upload_sets},
 };
 use crate::{
-    gpu::{
-        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet,
-        pipeline::SamplerInfo, upload::Uploader, vk,
-    },
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, upload::Uploader, vk},
     scene::{self, AlphaMode, Scene, TextureRef},
 };
 
@@ -155,9 +152,8 @@ fn pack(material: &scene::Material, has_tangents: bool) -> shared::LayeredMateri
 pub(super) fn upload_layers(
     gpu: &Gpu,
     uploader: &mut Uploader,
-    scene: &Scene,
+    (scene, white, uploaded): (&Scene, &Arc<Image>, &mut Uploaded),
     (materials, has_tangents): (&[scene::Material], &[bool]),
-    white: &Arc<Image>,
     pipeline: &dyn Fn() -> GpuResult<Arc<GraphicsPipeline>>,
 ) -> GpuResult<Option<Layers>> {
     let mut numbers = Vec::with_capacity(materials.len());
@@ -179,49 +175,20 @@ pub(super) fn upload_layers(
     };
     let buffer = storage(uploader, "layered materials", bytemuck::cast_slice(&packed))?;
     let tables = storage(uploader, "layer tables", bytemuck::cast_slice(layer_tables::table()))?;
-    let plain = SamplerInfo {
-        mag: vk::Filter::LINEAR,
-        min: vk::Filter::LINEAR,
-        mip: vk::SamplerMipmapMode::LINEAR,
-        mips: true,
-        wrap_u: vk::SamplerAddressMode::REPEAT,
-        wrap_v: vk::SamplerAddressMode::REPEAT,
-    };
-    let mut uploaded: HashMap<(usize, Meaning), Arc<Image>> = HashMap::new();
-    let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
-    for material in materials.iter().filter(|material| has_lobes(material, scene.multiscatter)) {
-        let mut list = Vec::new();
-        for (slot, reference) in slots(material).into_iter().enumerate() {
-            let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
-            let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
-            let Some((texture, image)) = picture else {
-                list.push((Arc::clone(white), plain));
-                continue;
-            };
+    let lists = materials.iter().filter(|material| has_lobes(material, scene.multiscatter)).map(|material| {
+        let slot = |(slot, reference)| {
             let meaning = match slot {
                 slot if COLORS.contains(&slot) => Meaning::Color,
                 COAT_NORMALS => Meaning::Normals,
                 _ => Meaning::Data,
             };
-            let on_device = match uploaded.get(&(texture.image, meaning)) {
-                Some(known) => Arc::clone(known),
-                None => {
-                    let made = picture_image(gpu, uploader, image, meaning, None)?;
-                    uploaded.insert((texture.image, meaning), Arc::clone(&made));
-                    made
-                }
-            };
-            list.push((on_device, sampler_info(&texture.sampler)));
-        }
-        lists.push(list);
-    }
-    let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
-        .iter()
-        .map(|list| {
-            SLOT_NAMES.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
-        })
-        .collect();
-    let textures = TextureSet::new(gpu, "layer textures", pipeline()?.as_ref(), 2, &binds)?;
+            Slot { reference, meaning, cutoff: None }
+        };
+        slots(material).into_iter().enumerate().map(slot).collect()
+    });
+    let pipeline = pipeline()?;
+    let place = SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
+    let textures = upload_sets(gpu, uploader, (scene, white, uploaded), lists, &place)?;
     Ok(Some(Layers { materials: buffer, textures, tables, numbers }))
 }
 

@@ -77,13 +77,32 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
 pub(super) const SLOT_NAMES: [&str; 5] =
     ["base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture"];
 
-pub(super) fn upload_textures(
+/// Pictures that are on the device already, by what they stand for: one used both as colour and as data is there twice.
+pub(super) type Uploaded = HashMap<(usize, Meaning, Option<u32>), Arc<Image>>;
+
+/// What a slot of a material takes.
+pub(super) struct Slot {
+    pub(super) reference: Option<TextureRef>,
+    pub(super) meaning: Meaning,
+    /// Opacity at which its texels are cut off.
+    pub(super) cutoff: Option<f32>,
+}
+
+/// Which set of a pipeline textures go to, and what its slots are called.
+pub(super) struct SetPlace<'a> {
+    pub(super) name: &'a str,
+    pub(super) pipeline: &'a GraphicsPipeline,
+    pub(super) set: u32,
+    pub(super) slots: &'a [&'a str],
+}
+
+/// One set of textures for each list of slots; white where there is no picture.
+pub(super) fn upload_sets(
     gpu: &Gpu,
     uploader: &mut Uploader,
-    scene: &Scene,
-    materials: &[scene::Material],
-    white: &Arc<Image>,
-    pipeline: &GraphicsPipeline,
+    (scene, white, uploaded): (&Scene, &Arc<Image>, &mut Uploaded),
+    materials: impl Iterator<Item = Vec<Slot>>,
+    place: &SetPlace<'_>,
 ) -> GpuResult<Arc<TextureSet>> {
     let plain = SamplerInfo {
         mag: vk::Filter::LINEAR,
@@ -93,20 +112,16 @@ pub(super) fn upload_textures(
         wrap_u: vk::SamplerAddressMode::REPEAT,
         wrap_v: vk::SamplerAddressMode::REPEAT,
     };
-    // A picture that is used both as colour and as data is uploaded twice.
-    let mut uploaded: HashMap<(usize, Meaning, Option<u32>), Arc<Image>> = HashMap::new();
     let mut lists: Vec<Vec<(Arc<Image>, SamplerInfo)>> = Vec::new();
-    for material in materials {
+    for slots in materials {
         let mut list = Vec::new();
-        for (slot, reference) in texture_slots(material).into_iter().enumerate() {
+        for Slot { reference, meaning, cutoff } in slots {
             let texture = reference.and_then(|reference| scene.textures.get(reference.texture));
             let picture = texture.and_then(|texture| scene.images.get(texture.image).map(|image| (texture, image)));
             let Some((texture, image)) = picture else {
                 list.push((Arc::clone(white), plain));
                 continue;
             };
-            let meaning = meaning(slot, material);
-            let cutoff = cutoff(slot, material);
             let key = (texture.image, meaning, cutoff.map(f32::to_bits));
             let on_device = match uploaded.get(&key) {
                 Some(known) => Arc::clone(known),
@@ -123,10 +138,27 @@ pub(super) fn upload_textures(
     let binds: Vec<Vec<(&str, Bind<'_>)>> = lists
         .iter()
         .map(|list| {
-            SLOT_NAMES.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
+            place.slots.iter().zip(list).map(|(&name, (image, info))| (name, Bind::Texture(image, *info))).collect()
         })
         .collect();
-    TextureSet::new(gpu, "material textures", pipeline, 1, &binds)
+    TextureSet::new(gpu, place.name, place.pipeline, place.set, &binds)
+}
+
+/// The textures of the G-buffer's slots, one set a material.
+pub(super) fn upload_textures(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    pictures: (&Scene, &Arc<Image>, &mut Uploaded),
+    materials: &[scene::Material],
+    pipeline: &GraphicsPipeline,
+) -> GpuResult<Arc<TextureSet>> {
+    let lists = materials.iter().map(|material| {
+        let slot =
+            |(slot, reference)| Slot { reference, meaning: meaning(slot, material), cutoff: cutoff(slot, material) };
+        texture_slots(material).into_iter().enumerate().map(slot).collect()
+    });
+    let place = SetPlace { name: "material textures", pipeline, set: 1, slots: &SLOT_NAMES };
+    upload_sets(gpu, uploader, pictures, lists, &place)
 }
 
 /// What the picture in a slot of `texture_slots` stands for.

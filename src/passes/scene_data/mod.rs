@@ -278,13 +278,14 @@ impl GpuScene {
         let white = texture_image(gpu, &mut uploader, ("white", &[255; 4], 1, 1), Meaning::Data, None)?;
         let no_backs = layers::no_backs(gpu, &mut uploader)?;
         let described = (materials.as_slice(), has_tangents.as_slice());
-        let further = upload_layers(gpu, &mut uploader, scene, described, &white, layered)?;
+        let mut uploaded = materials::Uploaded::default();
+        let further = upload_layers(gpu, &mut uploader, (scene, &white, &mut uploaded), described, layered)?;
         let numbers = further.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
         let packed = pack_all(scene, &materials, default_material, numbers);
         let material_buffer =
             Buffer::new(gpu, "materials", size_of_val(packed.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&material_buffer, bytemuck::cast_slice(&packed))?;
-        let textures = upload_textures(gpu, &mut uploader, scene, &materials, &white, pipeline)?;
+        let textures = upload_textures(gpu, &mut uploader, (scene, &white, &mut uploaded), &materials, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
         let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
