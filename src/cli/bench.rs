@@ -149,6 +149,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let before_upload = gpu.memory_by_name();
     let mut scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let upload_ms = since(start);
+    let mut memory = Memory::new(&gpu, before_upload);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
@@ -160,7 +161,6 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     }
 
     let nothing = Wanted { display: false, nits: false };
-    let mut memory = Memory::new(&gpu, before_upload);
     // What a frame takes grows with its pixels: half of the size on each side first.
     let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
     let pending = renderer.submit(&scene, &small, &settings, nothing)?;
