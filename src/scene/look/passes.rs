@@ -12,7 +12,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
     (
         "passes.taa.clip",
-        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+        "standard deviations of its surroundings that what is kept may be off, where nothing moves (1 at most from 2 pixels a frame on), from 0.25 to 8, e.g. 2.5",
     ),
     ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
     ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
