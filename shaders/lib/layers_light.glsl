@@ -103,25 +103,61 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
 }
 #endif
 
-// The environment as a lobe that is wider along the tangent sees it: lookups of the narrower width, whose half vectors lie at
-// even shares of what the wider way adds. The slopes of GGX along one axis have the density (1 + x^2/a^2)^(-3/2) / (2 a),
-// whose integral is x / sqrt(x^2 + a^2) (Heitz 2014, equation 11, integrated over the other slope).
+// Points of the unit square that fill it evenly: the powers of the root of x^3 = x + 1 (Roberts 2018, "The Unreasonable
+// Effectiveness of Quasirandom Sequences").
+vec2 even_point(int i) {
+    return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
+}
+
+// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets as they are seen (Dupuy and
+// Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3), each with a lookup as wide as its share of them.
 vec3 environment_stretched(Surface s, Layers y) {
-    const int STEPS = 9;
-    float roughness = sqrt(y.alphas.y);
-    float wide = sqrt(max(y.alphas.x * y.alphas.x - y.alphas.y * y.alphas.y, 0.0));
+    const int FACETS = 24;
+    vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), max(dot(s.normal, s.view), 1e-4));
+    vec3 stretched = normalize(vec3(v.xy * y.alphas, v.z));
+    float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y) * inversesqrt(float(FACETS)));
+    float seen = length(vec3(y.alphas * v.xy, v.z));
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < FACETS; ++i) {
+        vec2 u = even_point(i);
+        float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
+        float r = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
+        vec3 h = vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), z) + stretched;
+        h = normalize(vec3(h.xy * y.alphas, max(h.z, 1e-7)));
+        vec3 l = reflect(-v, h);
+        if (l.z <= 0.0) {
+            continue;
+        }
+        // Smith's masking with correlated heights over that of the view alone: Heitz 2014, equations 99 and 43.
+        float all = seen * l.z + length(vec3(y.alphas * l.xy, l.z)) * v.z;
+        float kept = l.z * (seen + v.z) / all;
+        vec3 towards = l.x * y.tangent + l.y * y.bitangent + l.z * s.normal;
+        sum += kept * luminance_around(s.position, towards, roughness);
+    }
+    return sum / float(FACETS);
+}
+
+// The mean luminance around a surface as its sheen weighs it.
+vec3 environment_sheen(Surface s, Layers y) {
+    const int DIRECTIONS = 24;
+    float nv = max(dot(s.normal, s.view), 1e-2);
+    // Any axes must do: sheen has no direction.
+    float side = s.normal.z >= 0.0 ? 1.0 : -1.0;
+    float a = -1.0 / (side + s.normal.z);
+    vec3 t = vec3(1.0 + side * s.normal.x * s.normal.x * a, side * s.normal.x * s.normal.y * a, -side * s.normal.x);
+    vec3 b = cross(s.normal, t);
     vec3 sum = vec3(0.0);
     float weights = 0.0;
-    for (int i = 0; i < STEPS; ++i) {
-        float u = (float(i) + 0.5) * 2.0 / float(STEPS) - 1.0;
-        vec3 h = normalize(s.normal - y.tangent * (wide * u * inversesqrt(1.0 - u * u)));
-        vec3 l = reflect(-s.view, h);
-        // Normals are seen in proportion to their cosine, over that to the surface.
-        float weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3) * step(0.0, dot(s.normal, l));
-        sum += weight * luminance_around(s.position, l, roughness);
+    for (int i = 0; i < DIRECTIONS; ++i) {
+        vec2 u = even_point(i);
+        float nl = max(u.y, 1e-3);
+        float r = sqrt(max(1.0 - nl * nl, 0.0));
+        vec3 l = r * cos(2.0 * PI * u.x) * t + r * sin(2.0 * PI * u.x) * b + nl * s.normal;
+        float weight = sheen_lobe(y, nl, nv, clamp(dot(s.normal, normalize(l + s.view)), 0.0, 1.0));
+        sum += weight * luminance_around(s.position, l, 0.6);
         weights += weight;
     }
-    return weights > 0.0 ? sum / weights : luminance_around(s.position, reflect(-s.view, s.normal), roughness);
+    return sum / max(weights, 1e-12);
 }
 
 // The middle of a lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
@@ -130,8 +166,19 @@ vec3 lobe_middle(vec3 n, vec3 v, float alpha) {
     return normalize(mix(n, reflect(-v, n), smoothness * (sqrt(smoothness) + alpha)));
 }
 
-// As environment_light: split sums for base and coat; sheen by its albedo times the irradiance of the normal, as though it
-// were matte.
+// As below_sheen, for matte light from all around: the mean over four angles of light at even shares of its cosine.
+float below_sheen_around(Layers y, float nv) {
+    if (max3(y.sheen_color) <= 0.0) {
+        return 1.0;
+    }
+    float sum = 0.0;
+    for (int i = 0; i < 4; ++i) {
+        sum += below_sheen(y, sqrt((float(i) + 0.5) / 4.0), nv);
+    }
+    return sum / 4.0;
+}
+
+// As environment_light: split sums for base and coat; sheen by its albedo and the mean light that its lobe sees.
 void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
@@ -150,7 +197,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     float mean = clamp(1.0 - matte / (1.0 - DIELECTRIC_F0), 0.0, 1.0);
     Reflectances f = layer_fresnel(s, y, 1.0 - pow(mean, 0.2), mean);
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    float lambert = under * opaque * (1.0 - max3(f.opaque));
+    float lambert = below * below_sheen_around(y, nv) * opaque * (1.0 - max3(f.opaque));
     vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
     vec3 visible =
         (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
@@ -167,10 +214,13 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     f.glass = vec3(0.0);
 #endif
     vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
-    vec3 seen = y.alphas.x == y.alphas.y ? luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
+    bool even = y.alphas.x == y.alphas.y;
+    vec3 seen = even ? all * luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
     seen *= specular_visibility(s, v);
-    specular = under * all * mixed_reflectance(s, y, f, all) * seen;
-    specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * irradiance / PI * v.ambient;
+    specular = under * mixed_reflectance(s, y, f, all) * seen;
+    if (max3(y.sheen_color) > 0.0) {
+        specular += below * y.sheen_color * layer_albedo(nv, y.sheen_roughness).z * v.ambient * environment_sheen(s, y);
+    }
     if (y.coat > 0.0) {
         float coat_nv = clamp(dot(y.coat_normal, s.view), 0.0, 1.0);
         vec2 reflects = layer_albedo(coat_nv, sqrt(y.coat_alpha)).xy;

@@ -411,8 +411,8 @@ fn before_stripes(
         ..Case::default()
     };
     // Lookups of the lit picture are as fine as its pixels are, which the mean of jittered frames has finer.
-    case.look += "[passes.aa]\nsamples = 4\n";
-    let why = "the raster renderer's mean of 4 frames within FLIP 0.03 of the path tracer";
+    case.look += "[passes.aa]\nsamples = 8\n";
+    let why = "the raster renderer's mean of 8 frames within FLIP 0.03 of the path tracer";
     case.bound(["raster", "path"], "flip", "at_most = 0.03", "", why);
     case.bound(["raster", "path"], "mean", "at_most = 0.02", "", "what comes through is as bright");
     case
