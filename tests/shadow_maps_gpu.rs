@@ -6,7 +6,7 @@ mod common;
 use common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{Settings, ShadowSettings},
+    frame::{Renderer, Settings, ShadowSettings},
     passes::View,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
@@ -166,17 +166,13 @@ fn the_shadow_begins_where_the_box_stands() {
 }
 
 /// Luminance of each pixel without shadows, by rays and by maps.
-fn three_ways(scene: &Scene, view: &View) -> Option<[Vec<f64>; 3]> {
-    let guard = gpu()?;
-    let mut renderer = guard.renderer();
-    Some([(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(
-        |(enabled, method)| {
-            let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
-            let picture = picture(&mut renderer, scene, view, &Settings { shadows, ..settings(true) });
-            let pixels = (0..view.height as usize).flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
-            pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
-        },
-    ))
+fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>; 3] {
+    [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(|(enabled, method)| {
+        let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
+        let picture = picture(renderer, scene, view, &Settings { shadows, ..settings(true) });
+        let pixels = (0..view.height as usize).flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
+        pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
+    })
 }
 
 /// Pixels around which, `side` to each side, all hold.
@@ -212,7 +208,8 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     builder.spot_light_lumens("lamp", Lumen(1300.0), Vec3::ONE, (0.7, 1.08), lamp);
     let scene = builder.build().unwrap();
     let view = perspective(DVec3::new(0.0, 0.45, 1.5), DVec3::new(0.0, 0.06, 0.0), 0.16, 0.05, (192, 128));
-    let Some([open, rays, maps]) = three_ways(&scene, &view) else { return };
+    let Some(guard) = gpu() else { return };
+    let [open, rays, maps] = three_ways(&mut guard.renderer(), &scene, &view);
     let dark = around(&view, 1, |i| open[i] > 0.5 && rays[i] < 1e-3 * open[i]);
     let lit = around(&view, 6, |i| open[i] > 0.5 && rays[i] > 0.999 * open[i]);
     let leak = mean(dark.iter().map(|&i| maps[i] / open[i]));
@@ -227,6 +224,8 @@ fn a_curled_sheet_keeps_its_inside_dark() {
 /// A plane hides nothing of itself, however the light grazes it.
 #[test]
 fn tilted_planes_do_not_shade_themselves() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
     for kind in 0..3 {
         for degrees in [30.0, 60.0, 80.0, 86.0, 89.0f64] {
             let mut builder = SceneBuilder::new("tilt");
@@ -246,8 +245,6 @@ fn tilted_planes_do_not_shade_themselves() {
             let scene = builder.build().unwrap();
             let above = turn.transform_vector3(DVec3::new(0.6, 2.0, 1.4));
             let view = perspective(above, DVec3::ZERO, 0.9, 0.05, (96, 64));
-            let Some(guard) = gpu() else { return };
-            let mut renderer = guard.renderer();
             let [with, without] =
                 [true, false].map(|enabled| picture(&mut renderer, &scene, &view, &settings(enabled)));
             let mut counts = [0; 2];
@@ -264,6 +261,8 @@ fn tilted_planes_do_not_shade_themselves() {
 /// A ball and the inside of a bowl, both of facets: what rays find lit is not striped, up to the light's edge.
 #[test]
 fn round_surfaces_do_not_shade_themselves() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
     for (name, hollow) in [("ball", false), ("bowl", true)] {
         for kind in 0..3 {
             let mut builder = SceneBuilder::new(name);
@@ -286,15 +285,15 @@ fn round_surfaces_do_not_shade_themselves() {
                 }
             };
             let scene = builder.build().unwrap();
-            let view = perspective(DVec3::new(0.3, 1.4, 1.2), DVec3::ZERO, 0.42, 0.05, (128, 96));
-            let Some([open, rays, maps]) = three_ways(&scene, &view) else { return };
+            let view = perspective(DVec3::new(0.3, 1.4, 1.2), DVec3::ZERO, 0.42, 0.05, (96, 72));
+            let [open, rays, maps] = three_ways(&mut renderer, &scene, &view);
             let brightest = open.iter().fold(0.0, |a: f64, b| a.max(*b));
             let lit = around(&view, 2, |i| open[i] > 0.02 * brightest && rays[i] > 0.999 * open[i]);
             let lost: Vec<f64> = lit.iter().map(|&i| (open[i] - maps[i]) / brightest).collect();
             let worst = lost.iter().fold(0.0, |a: f64, b| a.max(*b));
             let all = mean(lost.iter().copied());
             println!("{name}, lamp {kind}: {} pixels lose {all:.6} of the brightest, at most {worst:.4}", lit.len());
-            assert!(lit.len() > 1000, "{name} {kind}: {}", lit.len());
+            assert!(lit.len() > 600, "{name} {kind}: {}", lit.len());
             assert!(all < 1e-3, "{name} {kind}: {all}");
         }
     }
