@@ -20,6 +20,7 @@ mod arguments;
 mod bench;
 mod bench_bvh;
 mod bench_instances;
+mod bench_memory;
 mod bench_path;
 mod bench_rays;
 mod compare;

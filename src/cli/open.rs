@@ -487,6 +487,7 @@ impl Opened {
             shadows: self.shadows(),
             culling: self.culling(),
             ao: self.ao(),
+            refraction: self.look.passes.refraction.unwrap_or_default(),
             aovs,
             ..Settings::default()
         }

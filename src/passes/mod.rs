@@ -77,6 +77,8 @@ pub struct FrameData {
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
     pub traced: Option<traced::FrameTrees>,
+    /// The trees that rays through refracting bodies walk; none where they are found on the picture.
+    pub through: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).

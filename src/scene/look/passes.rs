@@ -12,7 +12,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
     (
         "passes.taa.clip",
-        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+        "standard deviations of its surroundings that what is kept may be off, where nothing moves (1 at most from 2 pixels a frame on), from 0.25 to 8, e.g. 2.5",
     ),
     ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
     ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
@@ -29,6 +29,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ao.resolution", "full or half"),
     ("passes.ao.filter", "true or false: means over neighbouring pixels"),
     ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
+    (
+        "passes.refraction.method",
+        "traced or screen: by rays through bodies, or by what the picture shows of their back faces",
+    ),
     ("passes.culling.enabled", "true or false: the device finds what is drawn; else the host, by the view alone"),
     ("passes.culling.occlusion", "true or false: what lies behind other things is not drawn"),
     ("passes.culling.least", "instances from which a scene is culled on the device, 1 to 16777216, e.g. 1024"),
@@ -47,6 +51,16 @@ pub enum ShadowMethod {
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
+}
+
+/// How what lies behind refracting surfaces is found (docs/layered.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefractionMethod {
+    /// By rays through bodies, which are crossed face by face.
+    #[default]
+    Traced,
+    /// By the lit picture and the depth of back faces.
+    Screen,
 }
 
 /// How edges are made smooth (docs/anti-aliasing.md).
@@ -113,6 +127,8 @@ pub struct PassesLook {
     pub shadow_resolution: Option<u32>,
     /// `ao.*`.
     pub ao: AoLook,
+    /// `refraction.method`.
+    pub refraction: Option<RefractionMethod>,
     /// `culling.enabled`.
     pub culling: Option<bool>,
     /// `culling.occlusion`.
@@ -171,6 +187,13 @@ impl PassesLook {
                 self.ao.half_resolution = Some(match read.value {
                     "full" => false,
                     "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.refraction.method" => {
+                self.refraction = Some(match read.value {
+                    "traced" => RefractionMethod::Traced,
+                    "screen" => RefractionMethod::Screen,
                     _ => return Err(read.wrong()),
                 });
             }
