@@ -47,13 +47,45 @@ fn listing(dir: &Path) -> Vec<String> {
 #[test]
 fn options_of_the_other_renderer_are_refused() {
     let dir = workplace();
-    for option in [&["--resume"][..], &["--bounces", "2"], &["--target-error", "1%"], &["--denoise"]] {
+    for option in [
+        &["--resume"][..],
+        &["--bounces", "2"],
+        &["--target-error", "1%"],
+        &["--denoise"],
+        &["--spp", "64"],
+        &["--seed", "0"],
+        &["--save-every", "10"],
+    ] {
         let run = render(dir.path(), &[&["-o", "out.exr"], option].concat());
         failed(&run, 2, &[option[0], "path tracer"]);
     }
     for option in [&["--times"][..], &["--validation"], &["--device", "0"]] {
         let run = render(dir.path(), &[&["-o", "out.exr", "--renderer", "path"], option].concat());
         failed(&run, 2, &[option[0], "raster renderer"]);
+    }
+    assert_eq!(listing(dir.path()), ["small.glb"]);
+}
+
+#[test]
+fn wrong_arguments_are_one_line_with_a_remedy() {
+    let dir = workplace();
+    for (args, parts) in [
+        (&["render", "--sise", "4x4"][..], &["--sise", "--size", "sunny16 render --help"][..]),
+        (&["render", "small.glb"], &["--output <FILE>", "sunny16 render --help"]),
+        (&["render", "-o", "a.png", "--size", "big"], &["--size", "big"]),
+        (&["render", "-o", "a.png", "--renderer", "rays"], &["--renderer", "rays", "raster, path"]),
+        (&["render", "-o", "a.png", "--spp", "0"], &["--spp", "0", "1..="]),
+        (&["render", "-o"], &["--output", "value is required"]),
+        (&["compare", "a.exr"], &["<REFERENCE>", "sunny16 compare --help"]),
+        (&["rendr"], &["rendr", "render", "`sunny16 --help`"]),
+        (&["--fast"], &["--fast", "`sunny16 --help`"]),
+    ] {
+        failed(&sunny16(dir.path(), args, &[]), 2, parts);
+    }
+    // What was asked for is no error.
+    for args in [&["--help"][..], &["render", "--help"], &["--version"]] {
+        let run = sunny16(dir.path(), args, &[]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
     }
     assert_eq!(listing(dir.path()), ["small.glb"]);
 }

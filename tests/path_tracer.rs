@@ -179,3 +179,39 @@ fn outputs_have_the_raster_renderers_names_and_values() {
         assert!(count <= 4 && theirs.iter().any(|v| *v != 0.0), "{channel}: {count} pixels differ");
     }
 }
+
+#[test]
+fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
+    if !cfg!(feature = "oidn") {
+        println!("skipped: built without the feature `oidn`, which needs Intel Open Image Denoise (docs/reference.md)");
+        return;
+    }
+    let dir = workplace();
+    let dir = dir.path();
+    // Light reflected from the ball and the floor is what is noisy there.
+    for args in [
+        &["-o", "noisy.exr", "--spp", "4", "--aov", "normal"][..],
+        &["-o", "clean.exr", "--spp", "4", "--aov", "normal", "--denoise"],
+        &["-o", "again.exr", "--spp", "4", "--aov", "normal", "--denoise"],
+        &["-o", "truth.exr", "--spp", "2048", "--seed", "5"],
+    ] {
+        let run = path(dir, &[args, &["--size", "64x48"]].concat());
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    }
+    let read = |file: &str, channel: &str| exr_channel(&dir.join(file), channel);
+    let truth = read("truth.exr", "G");
+    let error = |file: &str| {
+        let off = read(file, "G").iter().zip(&truth).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
+        off / truth.len() as f64
+    };
+    let (noisy, clean) = (error("noisy.exr"), error("clean.exr"));
+    println!("mean squared error: {noisy} before, {clean} after");
+    assert!(clean < 0.5 * noisy, "{noisy} before, {clean} after");
+    let mean = |file: &str| read(file, "G").iter().map(|v| f64::from(*v)).sum::<f64>() / truth.len() as f64;
+    assert!((mean("clean.exr") / mean("noisy.exr") - 1.0).abs() < 0.02, "{} {}", mean("clean.exr"), mean("noisy.exr"));
+    // Layers are as they were traced, and the same input gives the same picture.
+    for layer in ["normal.X", "direct_diffuse.G", "variance.V"] {
+        assert_eq!(read("noisy.exr", layer), read("clean.exr", layer), "{layer}");
+    }
+    assert_eq!(fs::read(dir.join("clean.exr")).unwrap(), fs::read(dir.join("again.exr")).unwrap());
+}

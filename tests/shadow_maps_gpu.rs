@@ -6,11 +6,11 @@ mod common;
 use common::{exposure_for, gpu, hit_plane, nits, perspective, picture};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{Settings, ShadowSettings},
+    frame::{Renderer, Settings, ShadowSettings},
     passes::View,
     photometry::{Candela, Lux, units::Lumen},
     scene::{
-        Scene,
+        Material, Scene,
         build::{SceneBuilder, dielectric, facing},
         look::ShadowMethod,
         procedural::shapes,
@@ -163,6 +163,140 @@ fn the_shadow_begins_where_the_box_stands() {
         }
     }
     assert!(dark > 1000, "{dark}");
+}
+
+/// Luminance of each pixel without shadows, by rays and by maps.
+fn three_ways(renderer: &mut Renderer, scene: &Scene, view: &View) -> [Vec<f64>; 3] {
+    [(false, ShadowMethod::Maps), (true, ShadowMethod::Traced), (true, ShadowMethod::Maps)].map(|(enabled, method)| {
+        let shadows = ShadowSettings { enabled, method, ..ShadowSettings::default() };
+        let picture = picture(renderer, scene, view, &Settings { shadows, ..settings(true) });
+        let pixels = (0..view.height as usize).flat_map(|y| (0..view.width as usize).map(move |x| (x, y)));
+        pixels.map(|(x, y)| nits(&picture, x, y).y).collect()
+    })
+}
+
+/// Pixels around which, `side` to each side, all hold.
+fn around(view: &View, side: usize, holds: impl Fn(usize) -> bool) -> Vec<usize> {
+    let (across, down) = (view.width as usize, view.height as usize);
+    let middles = (side..down - side).flat_map(|y| (side..across - side).map(move |x| (x, y)));
+    let all =
+        |&(x, y): &(usize, usize)| (y - side..=y + side).all(|y| (x - side..=x + side).all(|x| holds(y * across + x)));
+    middles.filter(all).map(|(x, y)| y * across + x).collect()
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1) as f64;
+    values.sum::<f64>() / count
+}
+
+/// A curled sheet of paper without thickness on a table, as in the still life, under a wide spot that grazes much of it: its
+/// inside must be as dark as rays say, and what they find lit must not be striped.
+#[test]
+fn a_curled_sheet_keeps_its_inside_dark() {
+    let mut builder = SceneBuilder::new("curl");
+    let paper = Material { double_sided: true, ..dielectric("paper", Vec3::splat(0.6), 0.9) };
+    let paper = builder.add_material(paper);
+    let curl = shapes::sheet(48, 4, |u, v| {
+        let (angle, radius) = (4.6 * u, 0.042 + 0.028 * u);
+        Vec3::new(radius * angle.sin(), 0.13 * (1.0 - v), radius * angle.cos())
+    });
+    let curl = builder.add_mesh("curl", curl, paper);
+    builder.instance("curl", curl, DMat4::from_rotation_y(100f64.to_radians()));
+    let table = builder.add_mesh("table", shapes::plane(Vec2::splat(2.0), 1, 1), paper);
+    builder.instance("table", table, DMat4::IDENTITY);
+    let lamp = facing(DVec3::new(1.37, 0.7, 1.57), DVec3::new(0.07, 0.07, 0.22));
+    builder.spot_light_lumens("lamp", Lumen(1300.0), Vec3::ONE, (0.7, 1.08), lamp);
+    let scene = builder.build().unwrap();
+    let view = perspective(DVec3::new(0.0, 0.45, 1.5), DVec3::new(0.0, 0.06, 0.0), 0.16, 0.05, (192, 128));
+    let Some(guard) = gpu() else { return };
+    let [open, rays, maps] = three_ways(&mut guard.renderer(), &scene, &view);
+    let dark = around(&view, 1, |i| open[i] > 0.5 && rays[i] < 1e-3 * open[i]);
+    let lit = around(&view, 6, |i| open[i] > 0.5 && rays[i] > 0.999 * open[i]);
+    let leak = mean(dark.iter().map(|&i| maps[i] / open[i]));
+    let lost = mean(lit.iter().map(|&i| 1.0 - maps[i] / open[i]));
+    let counts = (dark.len(), lit.len());
+    println!("in shadow: {leak:.4} of the light; in light: {lost:.5} lost; pixels: {counts:?}");
+    assert!(counts.0 > 500 && counts.1 > 500, "{counts:?}");
+    assert!(leak < 0.05, "{leak}");
+    assert!(lost < 1e-3, "{lost}");
+}
+
+/// A plane hides nothing of itself, however the light grazes it.
+#[test]
+fn tilted_planes_do_not_shade_themselves() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for kind in 0..3 {
+        for degrees in [30.0, 60.0, 80.0, 86.0, 89.0f64] {
+            let mut builder = SceneBuilder::new("tilt");
+            let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+            let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(4.0), 1, 1), matte);
+            let turn = DMat4::from_rotation_y(0.3) * DMat4::from_rotation_z(0.4);
+            builder.instance("plane", plane, turn);
+            let way = turn.transform_vector3(DVec3::new(degrees.to_radians().sin(), degrees.to_radians().cos(), 0.0));
+            match kind {
+                0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -way),
+                1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, way * 3.0),
+                _ => {
+                    let pose = facing(way * 3.0, DVec3::ZERO);
+                    builder.spot_light_lumens("lamp", Lumen(20_000.0), Vec3::ONE, (0.9, 1.1), pose)
+                }
+            };
+            let scene = builder.build().unwrap();
+            let above = turn.transform_vector3(DVec3::new(0.6, 2.0, 1.4));
+            let view = perspective(above, DVec3::ZERO, 0.9, 0.05, (96, 64));
+            let [with, without] =
+                [true, false].map(|enabled| picture(&mut renderer, &scene, &view, &settings(enabled)));
+            let mut counts = [0; 2];
+            for (x, y) in (0..64).flat_map(|y| (0..96).map(move |x| (x, y))) {
+                let (got, lit) = (nits(&with, x, y).y, nits(&without, x, y).y);
+                counts[0] += usize::from(lit > 0.0);
+                counts[1] += usize::from(got < 0.998 * lit);
+            }
+            assert!(counts[0] > 2500 && counts[1] == 0, "lamp {kind} at {degrees} degrees: {counts:?}");
+        }
+    }
+}
+
+/// A ball and the inside of a bowl, both of facets: what rays find lit is not striped, up to the light's edge.
+#[test]
+fn round_surfaces_do_not_shade_themselves() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for (name, hollow) in [("ball", false), ("bowl", true)] {
+        for kind in 0..3 {
+            let mut builder = SceneBuilder::new(name);
+            let matte = Material { double_sided: true, ..dielectric("matte", Vec3::splat(0.5), 1.0) };
+            let matte = builder.add_material(matte);
+            let ball = shapes::sheet(48, 24, |u, v| {
+                let (a, b) = (std::f32::consts::TAU * u, std::f32::consts::PI * if hollow { 0.5 * v } else { v });
+                let y = if hollow { -b.cos() } else { b.cos() };
+                Vec3::new(b.sin() * a.cos(), y, b.sin() * a.sin()) * 0.3
+            });
+            let ball = builder.add_mesh(name, ball, matte);
+            builder.instance(name, ball, DMat4::IDENTITY);
+            let way = DVec3::new(0.9, 0.8, 0.4).normalize();
+            match kind {
+                0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -way),
+                1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, way * 2.0),
+                _ => {
+                    let pose = facing(way * 2.0, DVec3::ZERO);
+                    builder.spot_light_lumens("lamp", Lumen(9000.0), Vec3::ONE, (0.7, 0.9), pose)
+                }
+            };
+            let scene = builder.build().unwrap();
+            let view = perspective(DVec3::new(0.3, 1.4, 1.2), DVec3::ZERO, 0.42, 0.05, (96, 72));
+            let [open, rays, maps] = three_ways(&mut renderer, &scene, &view);
+            let brightest = open.iter().fold(0.0, |a: f64, b| a.max(*b));
+            let lit = around(&view, 2, |i| open[i] > 0.02 * brightest && rays[i] > 0.999 * open[i]);
+            let lost: Vec<f64> = lit.iter().map(|&i| (open[i] - maps[i]) / brightest).collect();
+            let worst = lost.iter().fold(0.0, |a: f64, b| a.max(*b));
+            let all = mean(lost.iter().copied());
+            println!("{name}, lamp {kind}: {} pixels lose {all:.6} of the brightest, at most {worst:.4}", lit.len());
+            assert!(lit.len() > 600, "{name} {kind}: {}", lit.len());
+            assert!(all < 1e-3, "{name} {kind}: {all}");
+        }
+    }
 }
 
 #[test]

@@ -31,6 +31,24 @@ bool load_surface(ivec2 pixel, float depth, out Surface s) {
     return !unlit;
 }
 
+// How far a place moves from a pixel to the next one along an axis, on the side whose depths go on in a line: depth after
+// the projection is linear on a plane, so that the side that shows the same triangle has no bend.
+vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
+    ivec2 last = ivec2(frame.size) - 1;
+    bool has_low = all(greaterThanEqual(pixel - 2 * axis, ivec2(0)));
+    bool has_high = all(lessThanEqual(pixel + 2 * axis, last));
+    float low = has_low ? texelFetch(depth_image, pixel - axis, 0).x : 0.0;
+    float low_bend = has_low ? abs(2.0 * low - texelFetch(depth_image, pixel - 2 * axis, 0).x - depth) : 2.0;
+    float high = has_high ? texelFetch(depth_image, pixel + axis, 0).x : 0.0;
+    float high_bend = has_high ? abs(2.0 * high - texelFetch(depth_image, pixel + 2 * axis, 0).x - depth) : 2.0;
+    bool below = low_bend < high_bend;
+    float there = below ? low : high;
+    if (there <= 0.0) {
+        return vec3(0.0);
+    }
+    return below ? position - position_at(pixel - axis, low) : position_at(pixel + axis, high) - position;
+}
+
 // How much of the light from all around the material's cavities let in, 0 to 1 (lib/packing.glsl).
 float surface_occlusion(ivec2 pixel) {
     return float(texelFetch(surface_image, pixel, 0).y >> 24 & 127u) / 127.0;

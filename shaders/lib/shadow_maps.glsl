@@ -9,9 +9,46 @@ layout(set = 0, binding = 41) uniform texture2D shadow_atlas;
 // Texels that a lookup may touch beyond its place (src/passes/shadow_maps.rs).
 const float SHADOW_BORDER = 3.0;
 
+// The plane of the surface that is asked for: set once a pixel by set_shadow_plane.
+vec3 shadow_plane;
+// How wrong (the tangent of an angle) its normal may be.
+float shadow_plane_doubt;
+
+// A unit normal of the triangle, of either side, and its doubt. What contradicts the shading normal is not believed.
+void set_shadow_plane(vec3 face, float doubt, vec3 shading) {
+    bool believed = doubt < 0.25 && abs(dot(face, shading)) > 0.5;
+    shadow_plane = believed ? face : shading;
+    shadow_plane_doubt = believed ? doubt : 0.25;
+}
+
+// The same from how a place changes to the next pixels.
+void set_shadow_plane_across(vec3 dx, vec3 dy, float doubt, vec3 shading) {
+    vec3 face = cross(dx, dy);
+    float square = dot(face, face);
+    bool flat_pixel = !(square > 1e-30 * dot(dx, dx) * dot(dy, dy)) || isinf(square);
+    set_shadow_plane(flat_pixel ? shading : face * inversesqrt(square), flat_pixel ? 1.0 : doubt, shading);
+}
+
+// How a plane's depth changes across a map, by its clip coordinates: the plane's derivative as a place moves on it, turned
+// round (Isidoro, "Shadow Mapping: GPU-Based Tips and Techniques", GDC 2006, receiver plane depth bias).
+vec2 plane_slope(mat4 to_clip, vec3 ndc, vec3 normal) {
+    vec3 a = normalize(cross(normal, abs(normal.x) < 0.7 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0)));
+    vec4 along = to_clip * vec4(a, 0.0);
+    vec4 across = to_clip * vec4(cross(normal, a), 0.0);
+    vec3 u = along.xyz - ndc * along.w;
+    vec3 v = across.xyz - ndc * across.w;
+    float turned = u.x * v.y - u.y * v.x;
+    // A plane that the light runs along has no slope; it is hardly lit either.
+    float least = 1e-4 * length(u.xy) * length(v.xy) + 1e-30;
+    turned = abs(turned) < least ? (turned < 0.0 ? -least : least) : turned;
+    return vec2(u.z * v.y - u.y * v.z, u.x * v.z - u.z * v.x) / turned;
+}
+
 // The fraction of two by two texels around a place that light reaches: percentage-closer filtering (Reeves, Salesin and Cook,
-// "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is reversed: what is nearer to the lamp has more.
-float filtered_depth_test(ShadowMap map, vec2 place, float depth) {
+// "Rendering Antialiased Shadows with Depth Maps", 1987). Depth is reversed: what is nearer to the lamp has more. Each texel is
+// compared with the depth that the surface has there, by the one of two slopes that is nearer to the lamp: those of its plane
+// and of the smooth surface that its shading normal speaks of.
+float filtered_depth_test(ShadowMap map, vec2 place, float depth, vec2 slope, vec2 smooth_slope) {
     vec2 size = vec2(textureSize(shadow_atlas, 0));
     vec2 texel = (map.rect.xy + (place * 0.5 + 0.5) * map.rect.zw) * size - 1.0;
     ivec2 low = ivec2(map.rect.xy * size + 0.5);
@@ -24,14 +61,51 @@ float filtered_depth_test(ShadowMap map, vec2 place, float depth) {
     for (int y = 0; y < 3; ++y) {
         for (int x = 0; x < 3; ++x) {
             ivec2 at = clamp(base + ivec2(x, y), low, high);
-            lit += texelFetch(shadow_atlas, at, 0).x <= depth ? across[x] * down[y] : 0.0;
+            // From the place to the texel's centre, in clip coordinates.
+            vec2 way = (vec2(x, y) - 0.5 - f) * (2.0 / map.size);
+            // What has drawn nothing is 0, and lets light through however far off the plane is there.
+            float there = max(depth + max(dot(way, slope), dot(way, smooth_slope)), 0.0);
+            lit += texelFetch(shadow_atlas, at, 0).x <= there ? across[x] * down[y] : 0.0;
         }
     }
     return lit / 4.0;
 }
 
-// Whether a light reaches a point, by its maps: 0 to 1. Beyond what they cover it does.
-float shadow_map_visibility(Light light, vec3 position) {
+// How far (texels) a surface is lifted off itself along its normal: what hollow surfaces bulge beyond their plane
+// within the filter's reach.
+const float SHADOW_HOLLOW = 0.35;
+// How far (texels) the filter reaches, along a diagonal.
+const float SHADOW_REACH = 2.1;
+
+// What of a light its map lets reach a point of a surface; `texel` is the size (m) of the map's texels there, `slack` what
+// depths are uncertain by, as a factor and a term.
+float mapped_visibility(ShadowMap map, vec3 position, vec3 shading, vec3 to_light, float texel, vec2 slack) {
+    float cosine = dot(shadow_plane, to_light);
+    // Where the light turns round between the plane and the smooth surface, the plane is in its own shadow.
+    bool plane = cosine * dot(shading, to_light) * dot(shading, shadow_plane) > 0.0;
+    cosine = clamp(abs(plane ? cosine : dot(shading, to_light)), 0.1, 1.0);
+    float lift = texel * (SHADOW_HOLLOW + SHADOW_REACH * shadow_plane_doubt / cosine) / cosine;
+    vec4 clip = map.to_clip * vec4(position, 1.0);
+    vec4 lifted = map.to_clip * vec4(position + to_light * lift, 1.0);
+    vec3 ndc = clip.xyz / clip.w;
+    float depth = lifted.w > 0.0 ? lifted.z / lifted.w : ndc.z;
+    vec2 smooth_slope = plane_slope(map.to_clip, ndc, shading);
+    vec2 slope = plane ? plane_slope(map.to_clip, ndc, shadow_plane) : smooth_slope;
+    return filtered_depth_test(map, ndc.xy, depth * slack.x + slack.y, slope, smooth_slope);
+}
+
+// The greater side (m) of a map's texel at a point whose w in its clip space is this. Rows of a map that shows a part of a
+// lamp's view lean towards where it looks; only what lies across that counts.
+float shadow_texel(ShadowMap map, float w) {
+    mat3 rows = transpose(mat3(map.to_clip));
+    vec3 forward = vec3(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w);
+    vec3 right = rows[0] - forward * dot(rows[0], forward);
+    vec3 up = rows[1] - forward * dot(rows[1], forward);
+    return 2.0 * w / (map.size * min(length(right), length(up)));
+}
+
+// Whether a light reaches a point of a surface with this unit shading normal, by its maps: 0 to 1. Beyond what they cover it does.
+float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint first = light.shadow;
     ShadowMap map = shadow_maps[first];
     if (map.count == 6u) {
@@ -49,18 +123,20 @@ float shadow_map_visibility(Light light, vec3 position) {
                 // Positions come from the depth buffer, right to some units in the last place of a float.
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
-                return filtered_depth_test(cascade, clip.xy, clip.z + slack);
+                float texel = shadow_texel(cascade, 1.0);
+                return mapped_visibility(cascade, position, shading, -light.direction, texel, vec2(1.0, slack));
             }
         }
         return 1.0;
     }
-    vec4 clip = map.to_clip * vec4(position, 1.0);
-    if (clip.w <= 0.0) {
+    float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w), vec4(position, 1.0));
+    if (w <= 0.0) {
         return 1.0;
     }
     // A fraction of the distance: what positions from the depth buffer are uncertain by, with room.
-    float slack = 1.0 + 1e-4 + 4e-6 * length(position) / clip.w;
-    return filtered_depth_test(map, clip.xy / clip.w, clip.z / clip.w * slack);
+    float slack = 1.0 + 1e-4 + 4e-6 * length(position) / w;
+    vec3 to_light = normalize(light.position - position);
+    return mapped_visibility(map, position, shading, to_light, shadow_texel(map, w), vec2(slack, 0.0));
 }
 
 #endif

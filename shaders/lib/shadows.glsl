@@ -12,7 +12,7 @@ float light_visibility(Light light, Surface s, float share) {
         return 1.0;
     }
     if (light.shadow != NONE) {
-        return shadow_map_visibility(light, s.position);
+        return shadow_map_visibility(light, s.position, s.normal);
     }
 #ifdef TRACED
     return traced_visibility(light, s, share);

@@ -21,6 +21,10 @@ layout(location = 2) out vec4 out_specular;
 layout(location = 3) out vec4 out_emission;
 #endif
 
+// A global, so that it is taken before anything is discarded.
+vec3 position_dx = dFdx(in_position);
+vec3 position_dy = dFdy(in_position);
+
 void main() {
     vec4 base = fragment_base_color();
     float opacity = clamp(base.a, 0.0, 1.0);
@@ -34,6 +38,7 @@ void main() {
     s.metallic = clamp(metallic_roughness.x, 0.0, 1.0);
     float roughness = clamp(metallic_roughness.y, 0.0, 1.0);
     s.alpha = max(roughness * roughness, MIN_ALPHA);
+    set_shadow_plane_across(position_dx, position_dy, 0.0, s.normal);
     vec3 emission = fragment_emission() * frame.pre_exposure;
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);

@@ -48,6 +48,10 @@ layout(location = 3) out vec4 out_emission;
 #endif
 #endif
 
+// A global, so that it is taken before anything is discarded.
+vec3 position_dx = dFdx(in_position);
+vec3 position_dy = dFdy(in_position);
+
 void main() {
     vec4 base = fragment_base_color();
     uint flags = materials[material_index].flags;
@@ -62,6 +66,7 @@ void main() {
     s.base_color = clamp(base.rgb, 0.0, 1.0);
     s.metallic = metallic_roughness.x;
     s.alpha = max(metallic_roughness.y * metallic_roughness.y, MIN_ALPHA);
+    set_shadow_plane_across(position_dx, position_dy, 0.0, s.normal);
     Layers y = fragment_layers(s);
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);

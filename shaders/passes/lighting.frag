@@ -39,6 +39,13 @@ void main() {
         // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
         leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
 #endif
+        if (frame.shadow_method == SHADOWS_MAPS) {
+            vec3 dx = step_across(pixel, ivec2(1, 0), depth, s.position);
+            vec3 dy = step_across(pixel, ivec2(0, 1), depth, s.position);
+            // What rounding of depths, of 1 where the driver interpolates, may turn it by.
+            float span = 2.0 * distance(s.position, position_at(pixel, depth * (1.0 - 2.4e-7) - 1.2e-7));
+            set_shadow_plane_across(dx, dy, span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
+        }
         for (uint i = 0u; i < frame.directional_count; ++i) {
             direct_light(lights[i], s, d, r);
             diffuse += d;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::CliError;
+use super::{CliError, fraction::Fraction};
 use crate::{
     camera::{Exposure, scopes::Raster, tonemap::ToneMapper},
     compare::{
@@ -34,7 +34,8 @@ What the numbers mean:
   HDR-FLIP        the largest FLIP over the exposures at which the reference can be looked at (2021); EXR and HDR only
 The mean alone passes pictures that are wrong everywhere: bound the blocks or FLIP as well (docs/compare.md).
 
-Bounds may be written with a percent sign: --max-bias 0.5% is 0.005. A broken bound makes the exit code 3.
+Bounds may be written with a percent sign: --max-bias 0.5% is 0.005. Without it they are parts of one: --max-bias 1 is 100 %, and
+a note says so. A broken bound makes the exit code 3.
 Layers of an EXR: sunny16 compare a.exr:direct_diffuse b.exr:direct_diffuse";
 
 #[derive(Args, Debug)]
@@ -79,17 +80,17 @@ pub struct CompareArgs {
     #[arg(long, value_name = "X", value_parser = parse_part)]
     max_flip_hdr: Option<f64>,
     /// Bound on the bias, either way.
-    #[arg(long, value_name = "X", value_parser = parse_part)]
-    max_bias: Option<f64>,
+    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    max_bias: Option<Fraction>,
     /// Bound on the root mean square of the blocks' bias.
-    #[arg(long, value_name = "X", value_parser = parse_part)]
-    max_block_rms: Option<f64>,
+    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    max_block_rms: Option<Fraction>,
     /// Bound on the worst block's bias, either way.
-    #[arg(long, value_name = "X", value_parser = parse_part)]
-    max_block_worst: Option<f64>,
+    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    max_block_worst: Option<Fraction>,
     /// Bound on the root mean square error over the reference's mean.
-    #[arg(long, value_name = "X", value_parser = parse_part)]
-    max_rmse: Option<f64>,
+    #[arg(long, value_name = "X", value_parser = Fraction::part)]
+    max_rmse: Option<Fraction>,
     /// Bound on the difference in stops, either way, that 95 of 100 pixels keep.
     #[arg(long, value_name = "STOPS", value_parser = parse_part)]
     max_stops: Option<f64>,
@@ -114,12 +115,7 @@ enum MapKind {
 
 /// A number, or one with a percent sign; not below 0.
 fn parse_part(text: &str) -> Result<f64, String> {
-    let (number, factor) = match text.strip_suffix('%') {
-        Some(number) => (number, 0.01),
-        None => (text, 1.0),
-    };
-    let value = number.trim().parse::<f64>().ok().map(|value| value * factor);
-    value.filter(|value| value.is_finite() && *value >= 0.0).ok_or("give a number from 0 on, such as 0.02 or 2%".into())
+    Fraction::part(text).map(|fraction| fraction.part)
 }
 
 /// A line of the table.
@@ -130,6 +126,10 @@ struct Line {
     note: String,
 }
 
+fn part(bound: Option<Fraction>) -> Option<f64> {
+    bound.map(|bound| bound.part)
+}
+
 /// A number against its bound; what has no number breaks it.
 fn at_most(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
     let bound = bound?;
@@ -138,6 +138,16 @@ fn at_most(value: Option<f64>, bound: Option<f64>) -> Option<(bool, String)> {
 
 pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     check(args)?;
+    for (name, bound) in [
+        ("--max-bias", args.max_bias),
+        ("--max-block-rms", args.max_block_rms),
+        ("--max-block-worst", args.max_block_worst),
+        ("--max-rmse", args.max_rmse),
+    ] {
+        if let Some(remark) = bound.and_then(|bound| bound.remark(name)) {
+            eprintln!("{remark}");
+        }
+    }
     let mapper = ToneMapper::from_name(&args.tone_mapper).ok_or_else(|| {
         let names: Vec<&str> = ToneMapper::ALL.iter().map(|mapper| mapper.name()).collect();
         CliError::Usage(format!("--tone-mapper {}: there are {}", args.tone_mapper, names.join(", ")))
@@ -262,17 +272,17 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
     let mean =
         numbers.mean.map_or_else(|| "none".into(), |[test, reference]| format!("{test:.6} / {reference:.6} {unit}"));
     line("mean", mean, None, "test / reference".into());
-    line("bias", opt(numbers.bias, percent), at_most(numbers.bias, args.max_bias), String::new());
-    let block = at_most(numbers.block_rms, args.max_block_rms);
+    line("bias", opt(numbers.bias, percent), at_most(numbers.bias, part(args.max_bias)), String::new());
+    let block = at_most(numbers.block_rms, part(args.max_block_rms));
     line("blocks, rms", opt(numbers.block_rms, |v| format!("{:.4} %", v * 100.0)), block, "8x8 pixels".into());
     let [x, y] = numbers.block_worst_at.unwrap_or_default();
-    let worst = at_most(numbers.block_worst, args.max_block_worst);
+    let worst = at_most(numbers.block_worst, part(args.max_block_worst));
     line("blocks, worst", opt(numbers.block_worst, percent), worst, format!("at {x}, {y}"));
     let rmse = match (numbers.rmse, numbers.relative_rmse) {
         (Some(rmse), Some(relative)) => format!("{rmse:.6} {unit}, {:.4} %", relative * 100.0),
         (rmse, _) => opt(rmse, |rmse| format!("{rmse:.6} {unit}")),
     };
-    line("rmse", rmse, at_most(numbers.relative_rmse, args.max_rmse), "percent of the reference's mean".into());
+    line("rmse", rmse, at_most(numbers.relative_rmse, part(args.max_rmse)), "percent of the reference's mean".into());
     line("relMSE", opt(numbers.relative_mse, |v| format!("{v:.6}")), None, String::new());
     line("SMAPE", opt(numbers.smape, |v| format!("{v:.6}")), None, String::new());
     let alike = numbers.rmse == Some(0.0);
@@ -320,10 +330,10 @@ fn bounds(args: &CompareArgs) -> bool {
     [
         args.max_flip,
         args.max_flip_hdr,
-        args.max_bias,
-        args.max_block_rms,
-        args.max_block_worst,
-        args.max_rmse,
+        part(args.max_bias),
+        part(args.max_block_rms),
+        part(args.max_block_worst),
+        part(args.max_rmse),
         args.max_stops,
         args.min_psnr,
     ]

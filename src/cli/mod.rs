@@ -16,6 +16,7 @@ macro_rules! println {
     }};
 }
 
+mod arguments;
 mod bench;
 mod bench_bvh;
 mod bench_instances;
@@ -24,6 +25,7 @@ mod bench_path;
 mod bench_rays;
 mod compare;
 mod doctor;
+mod fraction;
 mod graph;
 mod ies;
 mod inspect;
@@ -36,7 +38,7 @@ mod validate;
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::{
     compare::{PictureError, case::CaseError},
@@ -192,7 +194,21 @@ impl CliError {
 /// Runs the program; its errors are one line on standard error.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let names: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+            let command = std::env::args().nth(1).filter(|name| names.contains(name));
+            match arguments::one_line(&error, command.as_deref()) {
+                Some(line) => eprintln!("sunny16: error: {line}"),
+                None => {
+                    // A closed pipe is no fault of ours.
+                    let _ = error.print();
+                }
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
     let result = match cli.command {
         Command::Render(args) => render::run(&args),
         Command::Inspect(args) => inspect::run(&args),

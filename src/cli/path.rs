@@ -20,6 +20,7 @@ use glam::{DVec2, DVec3, Mat3};
 use self::progress::Progress;
 use super::{
     CliError,
+    fraction::Fraction,
     open::{self, Exposed, Opened},
     render::{self, RenderArgs},
 };
@@ -39,38 +40,37 @@ use crate::{
 /// Options of the path tracer.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {
-    /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise.
-    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub spp: u32,
+    /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise [default: 256].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub spp: Option<u32>,
     /// Surfaces that a path may meet: 0 is what glows alone, 1 direct light too, as the raster renderer has it (path
     /// tracer) [default: no limit; chance ends paths that carry little, so that nothing is lost in the mean].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Sample each tile until its relative error is below this, e.g. 1% (1 is 1% too; path tracer). Tiles are looked at from 64
-    /// samples on; --spp stays the most.
-    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
-    pub target_error: Option<f64>,
-    /// Another seed, another noise (path tracer).
-    #[arg(long, default_value_t = 0)]
-    pub seed: u32,
+    /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64 samples on;
+    /// --spp stays the most. Write the percent sign: without it the number is percents here (1 is 1%) and a part of one in
+    /// the bounds of `compare` (1 is 100%).
+    #[arg(long, value_name = "PERCENT", value_parser = Fraction::percents, allow_negative_numbers = true)]
+    pub target_error: Option<Fraction>,
+    /// Another seed, another noise (path tracer) [default: 0].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
     /// Go on where OUTPUT.resume left off, if there is one, and keep it when done, for more samples later (path
     /// tracer). The picture is bit for bit the one that would have come without a stop.
     #[arg(long)]
     pub resume: bool,
-    /// Seconds of work after which OUTPUT.resume is written, which is removed when the picture is done (path tracer).
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
-    pub save_every: f64,
+    /// Seconds of work after which OUTPUT.resume is written, which is removed when the picture is done (path tracer)
+    /// [default: 10].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub save_every: Option<f64>,
     /// Denoise the picture, not its layers, with Intel Open Image Denoise (path tracer, cargo feature `oidn`).
     #[arg(long)]
     pub denoise: bool,
 }
 
-/// `1%` or `1`: per cent as a fraction.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent.is_finite() => Ok(percent / 100.0),
-        _ => Err("give percents above 0, e.g. 1%".into()),
+impl PathArgs {
+    fn samples(&self) -> u32 {
+        self.spp.unwrap_or(256)
     }
 }
 
@@ -142,6 +142,9 @@ impl Patience for Turn {
 pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {
     let wanted = outputs::wanted(&args.aov)?;
     denoise::check(args.path.denoise)?;
+    if let Some(remark) = args.path.target_error.and_then(|error| error.remark("--target-error")) {
+        eprintln!("{remark}");
+    }
     let (width, height) = (opened.size.width as usize, opened.size.height as usize);
     if width as u64 * height as u64 > MOST_PIXELS {
         let message = format!("--size {width}x{height}: the path tracer makes up to {MOST_PIXELS} pixels");
@@ -179,8 +182,8 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     }
     let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects);
     let walk = Walk { bounces: args.path.bounces.unwrap_or(u32::MAX), ..Walk::default() };
-    let target_error = args.path.target_error;
-    let settings = FilmSettings { walk, seed: args.path.seed, target_error, ..FilmSettings::default() };
+    let target_error = args.path.target_error.map(|error| error.part);
+    let settings = FilmSettings { walk, seed: args.path.seed.unwrap_or(0), target_error, ..FilmSettings::default() };
     let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
@@ -220,7 +223,7 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         output::write_with(&file, |out| film.write(&print, out))?;
     }
     if interrupted {
-        let (have, of) = (film.samples(), args.path.spp);
+        let (have, of) = (film.samples(), args.path.samples());
         return Err(CliError::Interrupted(format!(
             "interrupted at {have} of {of} samples a pixel, stopped after {:.1} ms; {} holds them; the same command with --resume goes on",
             stopped.as_secs_f64() * 1e3,
@@ -248,7 +251,7 @@ fn begin(
     let there = file.exists();
     if there && args.path.resume {
         let film = Film::read(file, size, settings, print)?;
-        if film.samples() >= args.path.spp {
+        if film.samples() >= args.path.samples() {
             eprintln!("{} has {} samples a pixel already, and --spp asks for no more", file.display(), film.samples());
         }
         return Ok(film);
@@ -271,7 +274,7 @@ fn trace_moments(
     blur: &MotionBlur,
 ) -> Result<f64, CliError> {
     let started = Instant::now();
-    let spp = args.path.spp;
+    let spp = args.path.samples();
     let moments = spp.min(MOST_MOMENTS);
     let eye = opened.camera.0.w_axis.truncate();
     for moment in 0..moments {
@@ -294,11 +297,11 @@ fn trace(
     camera: &LensCamera,
     (file, print): (&Path, &Print),
 ) -> Result<f64, CliError> {
-    let spp = args.path.spp;
+    let spp = args.path.samples();
     let mut progress = Progress::new(args.quiet, film, world);
     let save = |film: &Film| output::write_with(file, |out| film.write(print, &mut UntilInterrupted(out)));
     let mut saved = Instant::now();
-    let mut interval = Duration::from_secs_f64(args.path.save_every);
+    let mut interval = Duration::from_secs_f64(args.path.save_every.unwrap_or(10.0));
     let mut step = 1;
     let enough = |film: &Film| film.samples() >= spp || film.converged() >= 1.0;
     while !enough(film) && !INTERRUPTED.load(Ordering::Relaxed) {

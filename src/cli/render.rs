@@ -76,6 +76,9 @@ enum RendererKind {
 /// Options that say nothing to the renderer that was chosen are a mistake worth hearing of.
 fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
     let path = [
+        (args.path.spp.is_some(), "--spp"),
+        (args.path.seed.is_some(), "--seed"),
+        (args.path.save_every.is_some(), "--save-every"),
         (args.path.bounces.is_some(), "--bounces"),
         (args.path.target_error.is_some(), "--target-error"),
         (args.path.resume, "--resume"),

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use glam::{DMat3, DMat4, DVec3, DVec4, Vec4};
+use glam::{DMat3, DMat4, DVec2, DVec3, DVec4, Vec4};
 
 use super::{
     FrameData, GpuScene, dynamic_buffer,
@@ -33,7 +33,7 @@ const BORDER: f64 = 3.0;
 /// The widest half angle (rad) of a spot that one map covers well; wider ones get a cube.
 const WIDEST_SPOT: f64 = 1.15;
 
-/// The atlas is this many cells across; a cascade takes two by two.
+/// The atlas is this many cells across; a cascade and a spot's map take two by two.
 const CELLS_ACROSS: u32 = 8;
 
 /// The atlas among the images that the graph keeps.
@@ -48,7 +48,7 @@ const LEAST_CELL: u32 = 64;
 /// Which maps are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapSettings {
-    /// Texels across a cascade; the faces of other lamps have half of it.
+    /// Texels across a cascade and a spot's map; the faces of cubes have half of it.
     pub resolution: u32,
     /// Suns with a disk get cascades, whose edges are hard; else only parallel light does.
     pub sized_suns: bool,
@@ -125,9 +125,15 @@ pub fn plan(
     wanted.sort_by(|&a, &b| importance(&lights[b]).total_cmp(&importance(&lights[a])).then(a.cmp(&b)));
 
     let mut cell = (resolution / 2).clamp(LEAST_CELL, max_side / CELLS_ACROSS);
-    let cells_of = |light: &WorldLight| match maps_of(light) {
-        _ if light.directional => 4 * CASCADES as u32,
-        count => count as u32,
+    let maps_and_side = |light: &WorldLight| match maps_of(light) {
+        _ if light.directional => (CASCADES, 2),
+        // A spot's cone is up to twice as wide as a cube's face, in one map.
+        1 => (1, 2),
+        count => (count, 1),
+    };
+    let cells_of = |light: &WorldLight| {
+        let (count, side) = maps_and_side(light);
+        count as u32 * side * side
     };
     // Smaller maps for all before none for some.
     let all: u32 = wanted.iter().map(|&light| cells_of(&lights[light])).sum();
@@ -144,14 +150,14 @@ pub fn plan(
     let mut grid = CellGrid::default();
     for light in wanted {
         let world = &lights[light];
-        let (side, count) = if world.directional { (2, CASCADES) } else { (1, maps_of(world)) };
+        let (count, side) = maps_and_side(world);
         let Some(places) = grid.take(side, count, most_rows(cell)) else { continue };
         plan.first_of_light[light] = u32::try_from(plan.maps.len()).ok();
         let size = f64::from(cell * side);
         let matrices = if world.directional {
             cascades(DVec3::from(world.direction), bounds, view, near, size)
         } else {
-            lamp_matrices(world, size)
+            lamp_matrices(world, bounds, size)
         };
         for ([x, y], world_to_clip) in places.into_iter().zip(matrices) {
             let rect = [x * cell, y * cell, cell * side, cell * side];
@@ -317,16 +323,20 @@ const FACES: [(DVec3, DVec3); 6] = [
 /// The nearest thing (m) that throws a shadow: what is nearer to the lamp's centre than this is the lamp itself.
 pub const NEAREST_CASTER: f64 = 0.01;
 
-fn lamp_matrices(light: &WorldLight, size: f64) -> Vec<DMat4> {
+fn lamp_matrices(light: &WorldLight, bounds: (DVec3, DVec3), size: f64) -> Vec<DMat4> {
     let position = light.position;
     let look = |forward: DVec3, up: DVec3, half_angle: f64| {
         let right = forward.cross(up).normalize_or(forward.any_orthonormal_vector());
         let up = right.cross(forward);
-        // Wider by the border that the filter needs.
-        let scale = (1.0 - 2.0 * BORDER / size) / half_angle.tan();
+        let scale = 1.0 / half_angle.tan();
         let row = |axis: DVec3| axis.extend(-position.dot(axis));
-        DMat4::from_cols(row(right) * scale, row(up) * scale, DVec4::new(0.0, 0.0, 0.0, NEAREST_CASTER), row(forward))
-            .transpose()
+        let rows = [row(right) * scale, row(up) * scale, DVec4::new(0.0, 0.0, 0.0, NEAREST_CASTER), row(forward)];
+        let (low, high) = seen_part(rows, bounds);
+        // Wider by the border that the filter needs.
+        let scale = (high - low).recip() * (2.0 * (1.0 - 2.0 * BORDER / size));
+        let middle = (low + high) / 2.0;
+        let part = |axis: usize| (rows[axis] - rows[3] * middle[axis]) * scale[axis];
+        DMat4::from_cols(part(0), part(1), rows[2], rows[3]).transpose()
     };
     if maps_of(light) == 1 {
         let forward = DVec3::from(light.direction);
@@ -334,6 +344,60 @@ fn lamp_matrices(light: &WorldLight, size: f64) -> Vec<DMat4> {
         return vec![look(forward, forward.any_orthonormal_vector(), angle)];
     }
     FACES.iter().map(|&(forward, up)| look(forward, up, std::f64::consts::FRAC_PI_4)).collect()
+}
+
+/// Steps into which a lamp's view is cut where a map shows a part of it: a scene that moves a little keeps its texels.
+const PARTS: f64 = 32.0;
+
+/// The part of a lamp's view, from -1 to 1 across and down, in which the scene lies; all of it where nothing does. The rows
+/// give x, y and w of clip space. What is seen of a box is seen of its faces, cut off at the sides of the view.
+fn seen_part(rows: [DVec4; 4], bounds: (DVec3, DVec3)) -> (DVec2, DVec2) {
+    // A little more than the scene: surfaces lie on its bounds, and positions are rounded.
+    let pad = DVec3::splat(1e-4 * (bounds.1 - bounds.0).max_element() + 1e-6);
+    let corners = corners((bounds.0 - pad, bounds.1 + pad));
+    let clip = corners.map(|corner| {
+        let corner = corner.extend(1.0);
+        DVec3::new(rows[0].dot(corner), rows[1].dot(corner), rows[3].dot(corner))
+    });
+    let sides = [
+        DVec4::new(1.0, 0.0, 1.0, 0.0),
+        DVec4::new(-1.0, 0.0, 1.0, 0.0),
+        DVec4::new(0.0, 1.0, 1.0, 0.0),
+        DVec4::new(0.0, -1.0, 1.0, 0.0),
+        DVec4::new(0.0, 0.0, 1.0, -NEAREST_CASTER),
+    ];
+    let (mut low, mut high) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+    for face in [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]] {
+        let mut polygon: Vec<DVec3> = face.iter().map(|&corner| clip[corner]).collect();
+        for side in sides {
+            polygon = cut(&polygon, side);
+        }
+        for point in polygon {
+            let place = point.truncate() / point.z;
+            (low, high) = (low.min(place), high.max(place));
+        }
+    }
+    let low = (low * (PARTS / 2.0)).floor() / (PARTS / 2.0);
+    let high = (high * (PARTS / 2.0)).ceil() / (PARTS / 2.0);
+    let (low, high) = (low.max(DVec2::NEG_ONE), high.min(DVec2::ONE));
+    if (high - low).min_element() > 0.0 { (low, high) } else { (DVec2::NEG_ONE, DVec2::ONE) }
+}
+
+/// What of a convex polygon lies on the inner side of a plane: Sutherland and Hodgman, "Reentrant Polygon Clipping" (1974).
+fn cut(polygon: &[DVec3], plane: DVec4) -> Vec<DVec3> {
+    let inside = |p: DVec3| plane.dot(p.extend(1.0));
+    let mut kept = Vec::with_capacity(polygon.len() + 1);
+    for (index, &to) in polygon.iter().enumerate() {
+        let from = polygon[(index + polygon.len() - 1) % polygon.len()];
+        let (a, b) = (inside(from), inside(to));
+        if (a < 0.0) != (b < 0.0) {
+            kept.push(from + (to - from) * (a / (a - b)));
+        }
+        if b >= 0.0 {
+            kept.push(to);
+        }
+    }
+    kept
 }
 
 /// The plan as the shaders read it.
@@ -381,8 +445,9 @@ impl ShadowMapsPass {
                 attributes: scene_data::vertex_attributes().into_iter().filter(|a| used.contains(&a.0)).collect(),
                 depth: Some((DEPTH, true, vk::CompareOp::GREATER)),
                 textures_of: Some("gbuffer.frag"),
-                // Away from the lamp (depth is reversed), by what the filter's reach makes of a face's slope.
-                depth_bias: Some((-4.0, -3.2)),
+                // Away from the lamp (depth is reversed), by some units of rounding. Slopes are the lookup's matter: a bias by
+                // a caster's own slope has no bound, and lets light through thin walls that it grazes.
+                depth_bias: Some((-4.0, 0.0)),
                 ..GraphicsState::default()
             };
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
@@ -622,6 +687,51 @@ mod tests {
                 assert!(!shines || seen, "{direction}");
             }
         }
+    }
+
+    #[test]
+    fn maps_of_lamps_show_the_scene_alone_and_all_of_it() {
+        let bounds = (DVec3::new(-1.0, 0.0, -1.5), DVec3::new(1.5, 2.0, 1.0));
+        let lamps = lights(|builder| {
+            builder.point_light_candela("inside", Candela(100.0), Vec3::ONE, DVec3::new(0.3, 1.2, 0.1));
+            builder.point_light_candela("outside", Candela(90.0), Vec3::ONE, DVec3::new(4.0, 3.0, 0.2));
+            for (position, angle) in [(DVec3::new(2.5, 1.5, 2.0), 1.1), (DVec3::new(0.2, 1.8, 0.0), 0.9)] {
+                let pose = facing(position, DVec3::new(0.1, 0.4, -0.2));
+                builder.spot_light_lumens("spot", crate::photometry::Lumen(90.0), Vec3::ONE, (0.3, angle), pose);
+            }
+        });
+        let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
+        let plan = plan(&lamps, bounds, &view, maps_of_size(1024), 16_384);
+        for (light, world) in lamps.iter().enumerate() {
+            let first = plan.first_of_light[light].unwrap_or_default() as usize;
+            let maps = &plan.maps[first..first + plan.maps[first].count as usize];
+            for i in 0..1000u32 {
+                // Points of the bounds' faces and of their inside.
+                let [a, b, c] = [7u32, 11, 13].map(|k| f64::from(i * k % 101) / 100.0);
+                let mut part = DVec3::new(a, b, c);
+                if i % 4 < 3 {
+                    part[i as usize % 4] = part[i as usize % 4].round();
+                }
+                let point = bounds.0 + (bounds.1 - bounds.0) * part;
+                let to = (point - world.position).normalize_or_zero();
+                let shines = maps.len() == 6 || to.dot(DVec3::from(world.direction)) > outer_half_angle(world).cos();
+                let seen = maps.iter().any(|map| {
+                    let (place, inside) = texel(map, point);
+                    let room = BORDER - 1e-3..f64::from(map.rect[2]) - BORDER + 1e-3;
+                    (map.world_to_clip * point.extend(1.0)).w > 0.0
+                        && inside
+                        && room.contains(&place.x)
+                        && room.contains(&place.y)
+                });
+                assert!(!shines || seen, "{light}: {point}");
+            }
+        }
+        // A spot of 1.1 rad is cut down to what it sees of the scene: texels are less than half as wide.
+        let spot = plan.maps[plan.first_of_light[2].unwrap_or_default() as usize];
+        let row = spot.world_to_clip.row(0).truncate();
+        let forward = spot.world_to_clip.row(3).truncate();
+        let scale = (row - forward * row.dot(forward)).length();
+        assert!(scale > 2.0 / 1.1f64.tan(), "{scale}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.shadows.enabled", "true or false"),
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
-    ("passes.shadows.resolution", "texels across a sun's shadow map, 128 to 8192, e.g. 2048"),
+    ("passes.shadows.resolution", "texels across the shadow map of a sun or spot, 128 to 8192, e.g. 2048"),
     ("passes.ao.enabled", "true or false: near surfaces hide light from all around (ambient occlusion)"),
     ("passes.ao.radius", "metres from 0.001 to 10000: how far what hides may be, e.g. 2"),
     ("passes.ao.falloff", "the outer part of the radius over which it loses its weight, 0 to 1, e.g. 0.2"),
