@@ -1,0 +1,333 @@
+//! Screen-space reflections on the device: against the path tracer, over cameras and things that move, and steady where
+//! nothing does.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{exposure_for, gpu, perspective};
+use glam::{DMat4, DVec3, Vec3};
+use sunny16::{
+    camera::ToneMapper,
+    compare::flip,
+    frame::{AntiAliasing, Aov, Picture, ReflectionAov, Renderer, Reprojection, Settings, SsrSettings, Temporal},
+    passes::{GpuScene, View},
+    reference::{Film, FilmSettings, Pinhole, Walk, World},
+    scene::{
+        Material, Projection, Scene,
+        build::{SceneBuilder, dielectric, facing, metal},
+        procedural::shapes,
+    },
+};
+
+const HIT: Aov = Aov::Reflection(ReflectionAov::Hit);
+const SIZE: (u32, u32) = (160, 90);
+const FOV: f32 = 0.8;
+const NEAR: f32 = 0.05;
+const MOST: f64 = 100.0;
+
+fn glowing(name: &str, color: Vec3) -> Material {
+    let mut material = dielectric(name, Vec3::ZERO, 1.0);
+    // Black all round: nothing but what glows and its mirror images.
+    material.base_color = Vec3::ZERO.extend(1.0);
+    material.emission = color * MOST as f32;
+    material.double_sided = true;
+    material.unlit = false;
+    material
+}
+
+/// What reflects.
+#[derive(Clone, Copy, PartialEq)]
+enum Ground {
+    Floor(f32),
+    Corridor,
+    Hill,
+    Ramp,
+}
+
+/// Things that only glow, around a ground that only reflects: what the path tracer finds by one reflection is all light.
+fn room(ground: Ground) -> Scene {
+    let mut builder = SceneBuilder::new("room");
+    let colors = [
+        Vec3::new(0.9, 0.15, 0.1),
+        Vec3::new(0.15, 0.5, 0.2),
+        Vec3::new(0.1, 0.2, 0.8),
+        Vec3::new(0.9, 0.8, 0.5),
+        Vec3::splat(0.08),
+    ];
+    let colors: Vec<_> =
+        colors.iter().enumerate().map(|(i, &c)| builder.add_material(glowing(&format!("glow {i}"), c))).collect();
+    let mut card = |name: &str, corner: Vec3, x: Vec3, y: Vec3, color: usize| {
+        let mesh = builder.add_mesh(name, shapes::quad(corner + y, x, -y, 1, 1), colors[color % colors.len()]);
+        builder.instance(name, mesh, DMat4::IDENTITY);
+    };
+    if ground == Ground::Corridor {
+        for i in 0..12 {
+            for (j, side) in [-1.5f32, 1.5].into_iter().enumerate() {
+                let corner = Vec3::new(side, 0.0, 2.0 - i as f32);
+                card("side", corner, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j);
+                card("side", corner + Vec3::Y * 1.1, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j + 3);
+            }
+        }
+        card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
+    } else {
+        for i in 0..14 {
+            for j in 0..4 {
+                let corner = Vec3::new(-7.0 + i as f32, 0.8 * j as f32 - 0.4, -5.0);
+                card("wall", corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
+            }
+        }
+    }
+    let ball = builder.add_mesh("ball", shapes::uv_sphere(0.4, 48, 24), colors[3]);
+    builder.instance("ball", ball, DMat4::from_translation(DVec3::new(-0.7, 0.55, -2.0)));
+    let card = shapes::quad(Vec3::new(-0.25, 0.4, 0.0), Vec3::X * 0.5, Vec3::NEG_Y * 0.8, 1, 1);
+    let card = builder.add_mesh("card", card, colors[0]);
+    builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
+    let mut mirror = |name: &str, shape, roughness: f32, place: DVec3| {
+        let material =
+            builder.add_material(Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) });
+        let mesh = builder.add_mesh(name, shape, material);
+        builder.instance(name, mesh, DMat4::from_translation(place));
+    };
+    let flat = |x: f32, width: f32| shapes::quad(Vec3::new(x, 0.0, -10.0), Vec3::X * width, Vec3::Z * 14.0, 1, 1);
+    match ground {
+        Ground::Floor(roughness) => mirror("floor", flat(-8.0, 16.0), roughness, DVec3::ZERO),
+        Ground::Corridor => mirror("floor", flat(-1.5, 3.0), 0.0, DVec3::ZERO),
+        Ground::Hill => mirror("hill", shapes::uv_sphere(6.0, 256, 128), 0.0, DVec3::new(0.0, -6.0, -1.0)),
+        Ground::Ramp => {
+            for i in 0..5u8 {
+                mirror("strip", flat(-2.0 + 0.8 * f32::from(i), 0.8), 0.1 + 0.08 * f32::from(i), DVec3::ZERO);
+            }
+        }
+    }
+    let mut scene = builder.build().unwrap();
+    scene.emissive_lights = false;
+    scene
+}
+
+fn eye() -> (DVec3, DVec3) {
+    (DVec3::new(0.0, 1.1, 2.5), DVec3::new(0.0, 0.15, -2.0))
+}
+
+fn view(eye: DVec3, at: DVec3) -> View {
+    perspective(eye, at, FOV, NEAR, SIZE)
+}
+
+fn ssr() -> SsrSettings {
+    SsrSettings { enabled: true, ..SsrSettings::default() }
+}
+
+fn settings(ssr: SsrSettings) -> Settings {
+    Settings { exposure: exposure_for(MOST, 0.8), ssr, aovs: vec![HIT], ..Settings::default() }
+}
+
+/// The last of so many frames of a view that stands still, after a cut.
+fn converged(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
+    renderer.cut();
+    (0..frames).map(|_| renderer.render(scene, view, settings).unwrap()).last().unwrap()
+}
+
+fn shown(pixels: &[[f32; 3]]) -> Vec<[f32; 3]> {
+    let multiplier = exposure_for(MOST, 0.8).multiplier() as f32;
+    pixels.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+}
+
+fn save(name: &str, pixels: &[[f32; 3]]) {
+    let Some(folder) = std::env::var_os("SSR_PICTURES") else { return };
+    let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+    let bytes: Vec<u8> =
+        shown(pixels).iter().flat_map(|p| p.map(|v| (v.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0) as u8)).collect();
+    image::save_buffer(path, &bytes, SIZE.0, SIZE.1, image::ColorType::Rgb8).unwrap();
+}
+
+fn save_aov(name: &str, picture: &Picture, scale: f32) {
+    for (aov, pixels) in &picture.aovs {
+        let pixels: Vec<[f32; 3]> = pixels.iter().map(|p| [p[0], p[1], p[2]].map(|v| v * scale * 100.0)).collect();
+        save(&format!("{name}.{}", aov.name()), &pixels);
+    }
+}
+
+fn hits(picture: &Picture, least: f32) -> Vec<bool> {
+    let (_, pixels) = picture.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
+    pixels.iter().map(|p| p[0] >= least).collect()
+}
+
+/// Mean over a mask.
+fn masked(values: &[f32], mask: &[bool]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0);
+    for (value, _) in values.iter().zip(mask).filter(|(_, on)| **on) {
+        sum += f64::from(*value);
+        count += 1;
+    }
+    sum / f64::from(count.max(1))
+}
+
+fn flip_where(test: &[[f32; 3]], reference: &[[f32; 3]], mask: &[bool]) -> f64 {
+    let map = flip::ldr(&shown(test), &shown(reference), SIZE.0 as usize, flip::PIXELS_PER_DEGREE);
+    masked(&map, mask)
+}
+
+fn traced(scene: &Scene, (eye, at): (DVec3, DVec3), samples: u32) -> Vec<[f32; 3]> {
+    let world = World::new(scene, eye);
+    let projection = Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
+    let (width, height) = (SIZE.0 as usize, SIZE.1 as usize);
+    let pinhole = Pinhole::new(facing(eye, at), projection, width, height);
+    let walk = Walk { bounces: 1, ..Walk::default() };
+    let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() });
+    film.add(&world, &pinhole, samples, &AtomicBool::new(false));
+    film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
+}
+
+fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool) -> (f64, usize) {
+    let Some(guard) = gpu() else { return (0.0, usize::MAX) };
+    let mut renderer = guard.renderer();
+    let host = room(ground);
+    let scene = renderer.upload(&host).unwrap();
+    let (eye, at) = eye();
+    let settings = settings(SsrSettings { half_resolution: half, ..ssr() });
+    let picture = converged(&mut renderer, &scene, &view(eye, at), &settings, if samples > 1 { 32 } else { 2 });
+    let want = traced(&host, (eye, at), samples);
+    let mask = hits(&picture, 0.97);
+    let count = mask.iter().filter(|&&on| on).count();
+    let off = flip_where(&picture.nits, &want, &mask);
+    save(&format!("{name}-ssr"), &picture.nits);
+    save(&format!("{name}-traced"), &want);
+    save_aov(name, &picture, 1.0);
+    println!("{name}: FLIP {off:.4} over {count} pixels");
+    (off, count)
+}
+
+#[test]
+fn a_mirror_floor_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("floor", Ground::Floor(0.0), 1, false);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+#[test]
+fn a_corridor_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("corridor", Ground::Corridor, 1, false);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+#[test]
+fn a_curved_reflector_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("hill", Ground::Hill, 1, false);
+    assert!(off < 0.05 && count > 1000, "{off} {count}");
+}
+
+#[test]
+fn rougher_surfaces_are_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 128, false);
+    assert!(off < 0.05 && count > 1000, "{off} {count}");
+}
+
+#[test]
+fn half_the_rays_are_nearly_as_right() {
+    let (off, count) = against_the_path_tracer("half", Ground::Floor(0.0), 1, true);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+/// What moves from frame to frame.
+#[derive(Clone, Copy, Debug)]
+enum Moves {
+    Aside,
+    Turn,
+    Dolly,
+    Card,
+}
+
+/// How far (mean over pixels that reflect something, of channels as shown before the curve) the last of 16 frames is off
+/// the converged picture at its pose.
+fn off_after_16(
+    renderer: &mut Renderer,
+    guard: &common::Guard,
+    ground: Ground,
+    moves: Moves,
+    way: Reprojection,
+) -> f64 {
+    let mut host = room(ground);
+    let mut scene = renderer.upload(&host).unwrap();
+    let node = host.nodes.iter().position(|node| node.name == "card").unwrap();
+    let settings = settings(SsrSettings { reprojection: way, ..ssr() });
+    let at_frame = |frame: u32| {
+        let t = f64::from(frame);
+        let (eye, at) = eye();
+        match moves {
+            Moves::Aside => view(eye + DVec3::X * 0.05 * t, at + DVec3::X * 0.05 * t),
+            Moves::Turn => view(eye, eye + glam::DQuat::from_rotation_y(0.012 * t) * (at - eye)),
+            Moves::Dolly => view(eye + DVec3::NEG_Z * 0.06 * t, at + DVec3::NEG_Z * 0.06 * t),
+            Moves::Card => view(eye, at),
+        }
+    };
+    renderer.cut();
+    let mut last = None;
+    for frame in 0..16 {
+        if matches!(moves, Moves::Card) {
+            let place = DVec3::new(0.9 - 0.07 * f64::from(frame), 0.6, -2.5);
+            host.nodes[node].local = DMat4::from_translation(place);
+            scene.follow(&guard.gpu, &host).unwrap();
+        }
+        last = Some(renderer.render(&scene, &at_frame(frame), &settings).unwrap());
+    }
+    let last = last.unwrap();
+    assert!(last.nits.iter().flatten().all(|v| v.is_finite()));
+    let still = converged(renderer, &scene, &at_frame(15), &settings, 48);
+    let mask = hits(&still, 0.9);
+    let scale = exposure_for(MOST, 0.8).multiplier() as f32;
+    let difference = |a: &[f32; 3], b: &[f32; 3]| (0..3).map(|c| (a[c] - b[c]).abs() * scale / 3.0).sum::<f32>();
+    let off: Vec<f32> = last.nits.iter().zip(&still.nits).map(|(a, b)| difference(a, b)).collect();
+    let name = format!("{moves:?}-{way:?}").to_lowercase();
+    save(&format!("{name}-last"), &last.nits);
+    save(&format!("{name}-still"), &still.nits);
+    // Of a moving card, where its reflection is and was.
+    masked(&off, &mask)
+}
+
+#[test]
+fn reflections_follow_what_they_show() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
+        for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
+            let mut of = |way| off_after_16(&mut renderer, &guard, ground, moves, way);
+            let ways =
+                [Reprojection::Virtual, Reprojection::Surface, Reprojection::Smallest, Reprojection::HitParallax];
+            let [image, surface, smallest, parallax] = ways.map(&mut of);
+            let name = match ground {
+                Ground::Floor(roughness) => format!("floor {roughness}"),
+                _ => "hill".into(),
+            };
+            println!(
+                "{name} {moves:?}: virtual {image:.5} surface {surface:.5} smallest {smallest:.5} parallax {parallax:.5}"
+            );
+        }
+    }
+}
+
+#[test]
+fn still_views_do_not_flicker() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(Temporal::default()))] {
+        let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
+        let (eye, at) = eye();
+        let view = view(eye, at);
+        let settings = Settings { anti_aliasing: aa, aovs: Vec::new(), ..settings(ssr()) };
+        renderer.cut();
+        for _ in 0..32 {
+            renderer.render(&scene, &view, &settings).unwrap();
+        }
+        let frames: Vec<Picture> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+        let (mut worst, mut sum) = (0f64, 0f64);
+        let count = frames[0].display.len();
+        for index in 0..count {
+            let mean = frames.iter().map(|f| f64::from(f.display[index])).sum::<f64>() / 16.0;
+            let variance = frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0;
+            worst = worst.max(variance.sqrt());
+            sum += variance.sqrt();
+        }
+        println!("{name}: flicker mean {:.4}, worst {worst:.3} steps", sum / count as f64);
+        assert!(worst < 1.0, "{name}: {worst}");
+    }
+}
