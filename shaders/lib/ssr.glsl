@@ -11,6 +11,21 @@ const float FAR_AWAY = 1e6;
 // Perceptual roughness over which reflections fade out, below the greatest.
 const float ROUGHNESS_FADE = 0.2;
 
+// What a ray found may be a guess: a surface from the side, or after it went behind another. How sure that is goes with the
+// place's row, which is less than this.
+const float ROWS = 16384.0;
+const float DOUBTS = 15.0;
+
+vec2 with_doubt(vec2 at, float sure) {
+    return vec2(at.x, at.y + ROWS * round((1.0 - sure) * DOUBTS));
+}
+
+vec2 without_doubt(vec2 at, out float sure) {
+    float doubt = floor(at.y / ROWS);
+    sure = 1.0 - doubt / DOUBTS;
+    return vec2(at.x, at.y - doubt * ROWS);
+}
+
 // How much of a surface's reflection is looked for in the picture, 0 to 1, by its perceptual roughness.
 float traced_share(float roughness) {
     float begin = ssr.max_roughness * (1.0 - ROUGHNESS_FADE);

@@ -2,11 +2,11 @@
 #ifndef LIB_VIRTUAL_IMAGE
 #define LIB_VIRTUAL_IMAGE
 
-// How far behind a mirror of this mean curvature (1/m, above 0 convex) the image of a thing at a distance t (m) is, over t:
-// the thin mirror's equation 1/t' = 1/t + 2 curvature / cosine, in the plane of incidence. Not above 0 where a concave
-// mirror makes a real image.
-float image_distance(float curvature, float t, float cosine) {
-    float divisor = 1.0 + 2.0 * curvature * t / max(cosine, 1e-3);
+// How far behind a mirror of this curvature (1/m, above 0 convex) the image of a thing at a distance t (m) is, over t:
+// Coddington's equations for a mirror, 1/t' = 1/t + 2 curvature lean, where lean is one over the cosine of incidence in the
+// plane of incidence and the cosine across it. 0 where a concave mirror makes a real image.
+float image_distance(float curvature, float t, float lean) {
+    float divisor = 1.0 + 2.0 * curvature * t * lean;
     return divisor > 0.0 ? 1.0 / divisor : 0.0;
 }
 

@@ -87,8 +87,28 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
     return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
 }
 
-// What a ray meets: pixels, depth, and 1; or RAY_SKY or RAY_LOST as the last.
+// A place of a pixel from which pixels around are blended, moved to where all of these show the same surface.
+vec2 blend_place(vec2 at, ivec2 pixel, vec3 plane, vec3 normal) {
+    vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
+    ivec2 side = ivec2(off.x < 0.0 ? -1 : 1, off.y < 0.0 ? -1 : 1);
+    for (int axis = 0; axis < 2; ++axis) {
+        ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
+        ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
+        float z = texelFetch(depth_image, other, 0).x;
+        bool same = abs(z - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
+            && dot(unpack_normal(texelFetch(normal_image, other, 0).x), normal) > 0.9;
+        off[axis] = same ? off[axis] : 0.0;
+    }
+    return vec2(pixel) + 0.5 + off;
+}
+
+// How sure it is what a ray finds that has been behind something.
+const float BEHIND = 0.5;
+
+// What a ray meets: pixels, depth, and how sure that is; or RAY_SKY or RAY_LOST as the last.
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
+    // Behind what it has passed there may be anything.
+    float sure = 1.0;
     vec3 d = last - first;
     vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
     vec2 ahead = vec2(d.x > 0.0 ? 1.0 : 0.0, d.y > 0.0 ? 1.0 : 0.0);
@@ -114,6 +134,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
         bool before = min(enter_z, leave_z) > held.x;
         bool behind = held.y > 0.0 && distance_of(max(enter_z, leave_z)) > distance_of(held.y) * (1.0 + ssr.thickness);
         if (before || behind) {
+            sure = before ? sure : BEHIND;
             s = next;
             level = min(level + 1, top);
             continue;
@@ -136,16 +157,21 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
             vec3 normal = unpack_normal(texelFetch(normal_image, cell, 0).x);
             // What faces away from the ray is met from behind, and that side is not seen.
             if ((crosses || inside) && dot(normal, direction) < 0.0) {
-                float there = crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s;
-                return vec4(first + d * there, 1.0);
+                vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
+                vec2 shown = crosses ? blend_place(there.xy, cell, plane, normal) : vec2(cell) + 0.5;
+                // From the side the less sure the deeper.
+                float depth_in = distance_of(enter_z) / distance_of(max(surface_in, 1e-12)) - 1.0;
+                sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
+                return vec4(shown, there.z, sure);
             }
+            sure = gap_out < 0.0 ? BEHIND : sure;
         }
         s = next;
     }
     if (s >= 1.0 && to_infinity) {
         ivec2 pixel = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
         if (texelFetch(depth_image, pixel, 0).x <= 0.0) {
-            return vec4(last, RAY_SKY);
+            return vec4(last, sure < 1.0 ? RAY_LOST : RAY_SKY);
         }
     }
     return vec4(-1.0, -1.0, -1.0, RAY_LOST);
@@ -172,9 +198,9 @@ void main() {
         return;
     }
     vec4 met = walk(first, last, to_infinity, direction);
-    if (met.w == 1.0) {
+    if (met.w > 0.0) {
         vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, met.z, 1.0);
-        out_ray = vec4(met.xy, clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY), density);
+        out_ray = vec4(with_doubt(met.xy, met.w), clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY), density);
     } else {
         out_ray = vec4(0.0, 0.0, met.w == RAY_SKY ? RAY_SKY : RAY_LOST, density);
     }

@@ -101,11 +101,12 @@ void main() {
         }
         all += weight;
         if (ray.z > 0.0) {
-            vec2 at = ray.xy;
+            float sure;
+            vec2 at = without_doubt(ray.xy, sure);
             if (sharp && ssr.scale > 1u) {
                 at = own_place(s, mirrored, at, s.position + direction * ray.z);
             }
-            float share = weight * edge_share(at);
+            float share = weight * edge_share(at) * sure;
             light += share * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             shown += share;
             met += weight;

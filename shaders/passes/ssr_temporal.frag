@@ -42,6 +42,8 @@ layout(location = 3) out vec4 out_chosen;
 // What is off by as much, as a part of its distance, is another surface, another reflection.
 const float SURFACE_STEP = 0.01;
 const float DEPTH_STEP = 0.1;
+// Below this alpha a pixel's own ray tells the length.
+const float SHARP = 0.01;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
 // Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
@@ -128,6 +130,24 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal) {
     return 0.5 * sum;
 }
 
+// Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
+float length_around(ivec2 pixel, uvec4 met, float alpha) {
+    float own = uintBitsToFloat(met.x);
+    if (alpha < SHARP || own <= 0.0) {
+        return own;
+    }
+    float nearness = 0.0, count = 0.0;
+    for (int i = 0; i < 9; ++i) {
+        ivec2 other = clamp(pixel + 2 * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
+        float t = uintBitsToFloat(texelFetch(met_image, other, 0).x);
+        if (t > 0.0) {
+            nearness += 1.0 / t;
+            count += 1.0;
+        }
+    }
+    return count / nearness;
+}
+
 // Where the history lies (pixels), and how far the image was from the camera (m).
 struct Lookup {
     vec2 there;
@@ -153,7 +173,7 @@ Lookup image_lookup(vec2 here, Surface s, Motion own, vec3 went, float t, float 
 }
 
 // The chosen way.
-Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float t, float nearer) {
+Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float t, vec2 nearer) {
     vec2 here = vec2(pixel) + 0.5;
     vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
@@ -177,12 +197,20 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
         }
         return Lookup(here - least, 0.0, 1.0, true);
     }
-    if (nearer <= 0.0 || own.moves && !own.known) {
+    if (min(nearer.x, nearer.y) <= 0.0 || own.moves && !own.known) {
         return by_surface;
     }
-    Lookup image = image_lookup(here, s, own, went, t, nearer);
-    float share = mirror_share(s.alpha);
-    image.there = mix(by_surface.there, image.there, share);
+    Lookup image = image_lookup(here, s, own, went, t, nearer.x);
+    // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
+    vec3 across = s.normal - dot(s.normal, s.view) * s.view;
+    vec4 beside = ssr.to_clip * vec4(s.position + across * (0.01 * length(s.position)), 1.0);
+    vec2 along = to_pixels(beside) - to_pixels(ssr.to_clip * vec4(s.position, 1.0));
+    if (nearer.x != nearer.y && beside.w > 0.0 && dot(along, along) > 1e-8) {
+        along = normalize(along);
+        vec2 there = image_lookup(here, s, own, went, t, nearer.y).there;
+        image.there = there + along * dot(along, image.there - there);
+    }
+    image.there = mix(by_surface.there, image.there, mirror_share(s.alpha));
     return image;
 }
 
@@ -225,7 +253,7 @@ void main() {
         return;
     }
     uvec4 met = texelFetch(met_image, pixel, 0);
-    float t = uintBitsToFloat(met.x);
+    float t = length_around(pixel, met, s.alpha);
     vec2 found = unpackUnorm2x16(met.z);
     Motion own = motion_of(pixel, s.position, s.normal);
     // What is reflected, where rays found it.
@@ -240,9 +268,10 @@ void main() {
     }
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float curvature = ssr.reprojection == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal) : 0.0;
-    float nearer = ssr.reprojection == SSR_VIRTUAL ? image_distance(curvature, t, cosine) : 1.0;
+    // In the plane of incidence, and across it.
+    vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
-    float distance_now = t > 0.0 ? length(s.position) + t * max(nearer, 0.0) : 0.0;
+    float distance_now = t > 0.0 ? length(s.position) + t * max(nearer.x, 0.0) : 0.0;
 
     vec4 past = vec4(0.0);
     float count = 0.0;
@@ -272,7 +301,7 @@ void main() {
             float off_plane = abs(dot(aside, own.normal)) - bend;
             float turned = dot(unpack_normal(was.y), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
-            float step = DEPTH_STEP + 2.0 * s.alpha;
+            float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
                 : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED

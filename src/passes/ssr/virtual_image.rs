@@ -2,13 +2,13 @@
 
 use glam::DVec3;
 
-/// How far behind a mirror the image of a thing is, over the thing's distance from it: the thin mirror's equation
-/// 1/t' = 1/t + 2 κ / cos θ in the plane of incidence (Born and Wolf, "Principles of Optics", section 4.4.3). `curvature`
-/// is the mirror's (1/m, above 0 convex), `t` the distance of what is reflected (m), `cosine` that of the angle of
-/// incidence. 0 where a concave mirror makes a real image, before it.
+/// How far behind a mirror the image of a thing is, over the thing's distance from it: Coddington's equations for a mirror,
+/// 1/t' = 1/t + 2 κ lean (Born and Wolf, "Principles of Optics", section 4.6). `curvature` is the mirror's (1/m, above 0
+/// convex), `t` the distance of what is reflected (m), `lean` one over the cosine of incidence for rays in the plane of
+/// incidence, and that cosine for rays across it. 0 where a concave mirror makes a real image, before it.
 #[must_use]
-pub fn image_distance(curvature: f64, t: f64, cosine: f64) -> f64 {
-    let divisor = 1.0 + 2.0 * curvature * t / cosine.max(1e-3);
+pub fn image_distance(curvature: f64, t: f64, lean: f64) -> f64 {
+    let divisor = 1.0 + 2.0 * curvature * t * lean;
     if divisor > 0.0 { 1.0 / divisor } else { 0.0 }
 }
 
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn curved_mirrors_bring_images_nearer() {
-        assert_eq!(image_distance(0.0, 5.0, 0.3), 1.0);
+        assert_eq!(image_distance(0.0, 5.0, 3.0), 1.0);
         assert!((image_distance(1.0, 1.0, 1.0) - 1.0 / 3.0).abs() < 1e-15);
         // A ball's mirror has its focus at half the radius.
         let (radius, far) = (0.5, 1e9);
@@ -76,8 +76,15 @@ mod tests {
             let across = d.perp_dot_z(e);
             let s = (b - a).perp_dot_z(e) / across;
             let behind = (a + s * d).distance(x) / t;
-            let want = image_distance(1.0 / radius, t, angle.cos());
+            let want = image_distance(1.0 / radius, t, 1.0 / angle.cos());
             assert!((behind - want).abs() < 1e-4, "{angle}: {behind} {want}");
+            // Across the plane of incidence rays meet where they cross it: turn the ball's point a little out of it.
+            let m = DVec3::new(0.0, 1.0, 1e-4).normalize();
+            let (c, to) = (radius * m, (radius * m - thing).normalize());
+            let out = to - 2.0 * to.dot(m) * m;
+            let crossing = c - out * (c.z / out.z);
+            let (behind, want) = (crossing.distance(x) / t, image_distance(1.0 / radius, t, angle.cos()));
+            assert!((behind - want).abs() < 1e-4, "{angle}: {behind} {want} across");
         }
     }
 
