@@ -83,8 +83,10 @@ fn room(ground: Ground) -> Scene {
         }
         card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
     } else {
+        // Low enough that the rays of wide lobes find the wall's end in the picture.
+        let rows = if ground == Ground::Ramp { 2 } else { 4 };
         for i in 0..14 {
-            for j in 0..4 {
+            for j in 0..rows {
                 let corner = Vec3::new(-7.0 + i as f32, 0.8 * j as f32 - 0.4, -5.0);
                 card("wall", corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
             }
@@ -221,11 +223,13 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let mut found = vec![0.0; want.len()];
     for frame in &frames {
         let (_, pixels) = frame.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
-        found.iter_mut().zip(pixels).for_each(|(sum, p)| *sum += f64::from(p[0]) / frames.len() as f64);
+        found.iter_mut().zip(pixels).for_each(|(sum, p)| *sum += f64::from(p[0] + p[1]) / frames.len() as f64);
     }
     let mask: Vec<bool> = found.iter().map(|&share| share > 0.97).collect();
     let count = mask.iter().filter(|&&on| on).count();
-    let off = flip_where(&picture.nits, &want, &mask);
+    // Elsewhere both are alike: the metric looks at what is around a pixel too.
+    let shown: Vec<_> = mask.iter().enumerate().map(|(i, &on)| if on { picture.nits[i] } else { want[i] }).collect();
+    let off = flip_where(&shown, &want, &mask);
     save(&format!("{name}-ssr"), &picture.nits);
     save(&format!("{name}-traced"), &want);
     save(&format!("{name}-mask"), &mask.iter().map(|&on| [if on { 100.0 } else { 0.0 }; 3]).collect::<Vec<_>>());
@@ -406,15 +410,15 @@ fn still_views_do_not_flicker() {
             renderer.render(&scene, &view, &settings).unwrap();
         }
         let frames: Vec<Picture> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
-        let (mut worst, mut sum) = (0f64, 0f64);
-        let count = frames[0].display.len();
-        for index in 0..count {
+        let deviation = |index: usize| {
             let mean = frames.iter().map(|f| f64::from(f.display[index])).sum::<f64>() / 16.0;
-            let variance = frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0;
-            worst = worst.max(variance.sqrt());
-            sum += variance.sqrt();
-        }
-        println!("{name}: flicker mean {:.4}, worst {worst:.3} steps", sum / count as f64);
+            (frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0).sqrt()
+        };
+        let mut all: Vec<f64> = (0..frames[0].display.len()).map(deviation).collect();
+        all.sort_by(f64::total_cmp);
+        let (mean, worst) = (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1]);
+        let most = all[all.len() * 99 / 100];
+        println!("{name}: flicker mean {mean:.4}, of 99 % below {most:.3}, worst {worst:.3} steps");
         assert!(worst < 1.0, "{name}: {worst}");
     }
 }

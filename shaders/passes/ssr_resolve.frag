@@ -39,14 +39,14 @@ float edge_share(vec2 at) {
     return smoothstep(0.0, 1.0, clamp(min(inside.x, inside.y) / width, 0.0, 1.0));
 }
 
-// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); the neighbour's where it does not.
+// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     vec3 normal = unpack_normal(texelFetch(normal_image, ivec2(found), 0).x);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
     vec2 own = (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
-    return towards < -1e-3 && clip.w > 0.0 && distance(own, found) < 4.0 * float(ssr.scale) ? own : found;
+    return towards < -1e-3 && clip.w > 0.0 && distance(own, found) < 4.0 * float(ssr.scale) ? own : vec2(-1.0);
 }
 
 void main() {
@@ -66,7 +66,7 @@ void main() {
     vec3 mirrored = reflect(-s.view, s.normal);
     ivec2 own = pixel / int(ssr.scale);
     uint taps = sharp && ssr.scale == 1u ? 1u : ssr.taps;
-    float reach = (1.5 + 10.0 * roughness) / float(ssr.scale);
+    float reach = (1.5 + 16.0 * roughness) / float(ssr.scale);
     // Jimenez 2014: interleaved gradient noise turns the spiral.
     vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.number & 63u);
     float turn = fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
@@ -99,13 +99,16 @@ void main() {
         if (!(weight > 0.0)) {
             continue;
         }
+        float sure = 1.0;
+        vec2 at = ray.z > 0.0 ? without_doubt(ray.xy, sure) : vec2(0.0);
+        if (ray.z > 0.0 && sharp && ssr.scale > 1u) {
+            at = own_place(s, mirrored, at, position_at(ivec2(at), texelFetch(depth_image, ivec2(at), 0).x));
+            if (at.x < 0.0) {
+                continue;
+            }
+        }
         all += weight;
         if (ray.z > 0.0) {
-            float sure;
-            vec2 at = without_doubt(ray.xy, sure);
-            if (sharp && ssr.scale > 1u) {
-                at = own_place(s, mirrored, at, s.position + direction * ray.z);
-            }
             float share = weight * edge_share(at) * sure;
             light += share * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             shown += share;
@@ -125,7 +128,8 @@ void main() {
     float share = traced_share(roughness);
     float surroundings = (sky + max(all - shown - sky, 0.0) * open) / all;
     out_reflection = vec4(to_half_range(light / all * share), mix(open, surroundings, share));
-    float t = met >= sky && met > 0.0 ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
+    // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
+    float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
     out_met = uvec4(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), packUnorm2x16(place / vec2(ssr.size)),
                     packUnorm2x16(vec2(shown, sky) / all), 0u);
 }

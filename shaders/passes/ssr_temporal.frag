@@ -133,7 +133,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal) {
 // Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
 float length_around(ivec2 pixel, uvec4 met, float alpha) {
     float own = uintBitsToFloat(met.x);
-    if (alpha < SHARP || own <= 0.0) {
+    if (alpha < SHARP) {
         return own;
     }
     float nearness = 0.0, count = 0.0;
@@ -145,7 +145,7 @@ float length_around(ivec2 pixel, uvec4 met, float alpha) {
             count += 1.0;
         }
     }
-    return count / nearness;
+    return count > 0.0 ? count / nearness : 0.0;
 }
 
 // Where the history lies (pixels), and how far the image was from the camera (m).
@@ -305,7 +305,7 @@ void main() {
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
                 : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
-                : images && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
+                : images && (s.alpha < SHARP || distance_was > 0.0) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
                 : images && ssr.reprojection == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
                 : SSR_KEPT;
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
@@ -335,16 +335,19 @@ void main() {
         joined = (past * count + now) / (count + 1.0);
     } else if (count > 0.0) {
         // Clipped to mean and deviation of what this frame found around, by itself: before it is part of a picture.
+        // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
+        int spread = s.alpha < SHARP ? 1 : 2;
+        float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
         vec4 mean = vec4(0.0);
         vec4 square = vec4(0.0);
         for (int i = 0; i < 9; ++i) {
-            ivec2 other = clamp(pixel + ivec2(i % 3, i / 3) - 1, ivec2(0), ivec2(ssr.size) - 1);
+            ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
             vec4 c = texelFetch(reflection_image, other, 0);
             c.rgb = to_ycocg(squeeze(c.rgb));
             mean += c / 9.0;
             square += c * c / 9.0;
         }
-        vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * ssr.gamma;
+        vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
         vec4 c = vec4(to_ycocg(squeeze(past.rgb)), past.a) - mean;
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);

@@ -153,7 +153,7 @@ impl Default for SsrSettings {
             half_resolution: false,
             max_roughness: 0.6,
             thickness: 0.1,
-            taps: 8,
+            taps: 12,
             steps: 128,
             frames: 16,
             reprojection: Reprojection::Virtual,
