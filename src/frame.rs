@@ -17,6 +17,7 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View,
+        anti_aliasing::Method,
         culling::{self, Culled, CullingSettings, FrameCulling},
         dynamic_buffer,
         exposure_histogram::PixelCounts,
@@ -256,18 +257,19 @@ fn frame<'a>(
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
             let inputs = SsrInputs { gbuffer, light: lit.light, open, velocity };
-            Some(pass.declare(g, (scene, data, ssr), inputs, watched))
+            let followed = matches!(sampling.method(), Method::Temporal(..));
+            Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
         _ => None,
     };
-    let lit = Lit { light: reflections.map_or(lit.light, |reflections| reflections.light), ..lit };
+    let lit = Lit { light: reflections.map_or(lit.light, |r| r.light), ..lit };
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } = passes.anti_aliasing.declare(
         g,
         (scene, data, &passes.skin),
-        (gbuffer.depth, velocity),
+        (gbuffer.depth, reflections.map(|r| r.velocity)),
         lit.light,
         sampling.method(),
     );

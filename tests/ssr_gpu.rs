@@ -83,21 +83,27 @@ fn room(ground: Ground) -> Scene {
         }
         card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
     } else {
-        // Low enough that the rays of wide lobes find the wall's end in the picture.
-        let rows = if ground == Ground::Ramp { 2 } else { 4 };
-        for i in 0..14 {
+        // Of the ramp's wall nothing lies outside of the picture.
+        let (columns, rows) = if ground == Ground::Ramp { (3..11, 2) } else { (0..14, 4) };
+        for i in columns {
             for j in 0..rows {
                 let corner = Vec3::new(-7.0 + i as f32, 0.8 * j as f32 - 0.4, -5.0);
                 card("wall", corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
             }
         }
     }
+    // All that the ramp reflects is in the picture.
+    let things = ground != Ground::Ramp;
     let ball = builder.add_mesh("ball", shapes::uv_sphere(0.4, 48, 24), colors[3]);
-    builder.instance("ball", ball, DMat4::from_translation(DVec3::new(-0.7, 0.55, -2.0)));
+    if things {
+        builder.instance("ball", ball, DMat4::from_translation(DVec3::new(-0.7, 0.55, -2.0)));
+    }
     let stripe =
         |i: usize| shapes::quad(Vec3::new(-0.3 + 0.15 * i as f32, 0.4, 0.0), Vec3::X * 0.15, Vec3::NEG_Y * 0.8, 1, 1);
     let card = builder.add_mesh_of("card", (0..4).map(|i| (stripe(i), colors[[0, 3, 4, 2][i]])).collect());
-    builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
+    if things {
+        builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
+    }
     let mut mirror = |name: &str, shape, roughness: f32, place: DVec3| {
         let material =
             builder.add_material(Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) });
@@ -225,7 +231,9 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
         let (_, pixels) = frame.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
         found.iter_mut().zip(pixels).for_each(|(sum, p)| *sum += f64::from(p[0] + p[1]) / frames.len() as f64);
     }
-    let mask: Vec<bool> = found.iter().map(|&share| share > 0.97).collect();
+    // The rays of the ramp that find nothing would find nothing outside of the picture either.
+    let least = if ground == Ground::Ramp { 0.02 } else { 0.97 };
+    let mask: Vec<bool> = found.iter().map(|&share| share > least).collect();
     let count = mask.iter().filter(|&&on| on).count();
     // Elsewhere both are alike: the metric looks at what is around a pixel too.
     let shown: Vec<_> = mask.iter().enumerate().map(|(i, &on)| if on { picture.nits[i] } else { want[i] }).collect();
@@ -280,7 +288,7 @@ enum Moves {
 /// What each way of finding the history comes to: how far (mean of channels of exposed light) the last of 16 frames is off the
 /// converged picture at its pose, over pixels that reflect something; of a moving card, over those whose reflection has
 /// changed over the last 3 frames.
-fn off_after_16(ground: Ground, moves: Moves, ways: &[Reprojection]) -> Option<Vec<f64>> {
+fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojection]) -> Option<Vec<f64>> {
     let guard = gpu()?;
     let mut renderer = guard.renderer();
     let mut host = room(ground);
@@ -320,7 +328,7 @@ fn off_after_16(ground: Ground, moves: Moves, ways: &[Reprojection]) -> Option<V
         mask.iter_mut().zip(difference(&want, &earlier)).for_each(|(on, changed)| *on &= changed > 0.05);
     }
     let mut run = |&way: &Reprojection| {
-        let settings = settings(SsrSettings { reprojection: way, ..ssr() });
+        let settings = Settings { anti_aliasing: aa, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
         renderer.cut();
         let mut last = None;
         for frame in 0..16 {
@@ -339,40 +347,46 @@ fn off_after_16(ground: Ground, moves: Moves, ways: &[Reprojection]) -> Option<V
 }
 
 /// Half of what the surface's motion is off.
-fn follows(ground: Ground, moves: Moves) {
-    let Some(off) = off_after_16(ground, moves, &[Reprojection::Virtual, Reprojection::Surface]) else { return };
+fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
+    let ways = [Reprojection::Virtual, Reprojection::Surface];
+    let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
     println!("{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}", ground.name(), off[0], off[1], off[0] / off[1]);
     assert!(off[0] < 0.5 * off[1], "{off:?}");
 }
 
 #[test]
 fn reflections_follow_a_camera_that_goes_aside() {
-    follows(Ground::Floor(0.0), Moves::Aside);
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::None);
 }
 
 #[test]
 fn reflections_follow_a_camera_that_turns_around_them() {
-    follows(Ground::Floor(0.0), Moves::Turn);
+    follows(Ground::Floor(0.0), Moves::Turn, AntiAliasing::None);
 }
 
 #[test]
 fn reflections_follow_a_camera_that_comes_nearer() {
-    follows(Ground::Floor(0.0), Moves::Dolly);
+    follows(Ground::Floor(0.0), Moves::Dolly, AntiAliasing::None);
 }
 
 #[test]
 fn reflections_follow_a_thing_that_moves() {
-    follows(Ground::Floor(0.0), Moves::Card);
+    follows(Ground::Floor(0.0), Moves::Card, AntiAliasing::None);
+}
+
+#[test]
+fn anti_aliasing_follows_reflections_too() {
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal(Temporal::default()));
 }
 
 #[test]
 fn reflections_in_a_curved_mirror_follow() {
-    follows(Ground::Hill, Moves::Aside);
+    follows(Ground::Hill, Moves::Aside, AntiAliasing::None);
 }
 
 #[test]
 fn reflections_in_a_glossy_floor_follow() {
-    follows(Ground::Floor(0.2), Moves::Aside);
+    follows(Ground::Floor(0.2), Moves::Aside, AntiAliasing::None);
 }
 
 /// The table of docs/reflections.md.
@@ -382,7 +396,7 @@ fn ways_compared() {
     let ways = [Reprojection::Virtual, Reprojection::Surface, Reprojection::Smallest, Reprojection::HitParallax];
     for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
         for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
-            if let Some(off) = off_after_16(ground, moves, &ways) {
+            if let Some(off) = off_after_16(ground, moves, AntiAliasing::None, &ways) {
                 println!(
                     "| {} | {moves:?} | {:.4} | {:.4} | {:.4} | {:.4} |",
                     ground.name(),
@@ -397,16 +411,44 @@ fn ways_compared() {
 }
 
 #[test]
+fn a_step_of_exposure_changes_no_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
+    let (eye, at) = eye();
+    let mut run = |step: f64| {
+        renderer.cut();
+        let mut last = None;
+        for frame in 0..8 {
+            let aside = DVec3::X * 0.05 * f64::from(frame);
+            let value = if frame < 6 { 0.8 } else { 0.8 * step };
+            let settings = Settings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
+            last = Some(renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap());
+        }
+        last.unwrap()
+    };
+    let plain = run(1.0);
+    for step in [0.25, 4.0] {
+        let stepped = run(step);
+        let both = plain.nits.iter().flatten().zip(stepped.nits.iter().flatten());
+        let off: f64 = both.map(|(a, b)| f64::from((a - b).abs())).sum();
+        let all: f64 = plain.nits.iter().flatten().map(|&v| f64::from(v)).sum();
+        println!("exposure by {step}: {:.5} of all light is elsewhere", off / all);
+        assert!(off < 0.01 * all, "{step}: {}", off / all);
+    }
+}
+
+#[test]
 fn still_views_do_not_flicker() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(Temporal::default()))] {
         let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
         let (eye, at) = eye();
-        let view = view(eye, at);
+        let view = view(eye, at).resized(96, 54);
         let settings = Settings { anti_aliasing: aa, aovs: Vec::new(), ..settings(ssr()) };
         renderer.cut();
-        for _ in 0..64 {
+        for _ in 0..96 {
             renderer.render(&scene, &view, &settings).unwrap();
         }
         let frames: Vec<Picture> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
@@ -419,6 +461,6 @@ fn still_views_do_not_flicker() {
         let (mean, worst) = (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1]);
         let most = all[all.len() * 99 / 100];
         println!("{name}: flicker mean {mean:.4}, of 99 % below {most:.3}, worst {worst:.3} steps");
-        assert!(worst < 1.0, "{name}: {worst}");
+        assert!(mean < 0.25 && most < 1.0, "{name}: {mean} {most}");
     }
 }

@@ -1,6 +1,8 @@
 #version 460
+// variants: MOTION
 // Reflections into the picture: what was found in it by the surface's reflectance, and of the surroundings the share that
-// was not found. Together they have the weight that the surroundings alone had.
+// was not found. Together they have the weight that the surroundings alone had. With MOTION, velocities for passes that follow
+// the picture: where most light is reflected, it moves as the reflection does.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -16,6 +18,11 @@ layout(set = 0, binding = 6) uniform texture2D surroundings_image;
 layout(set = 0, binding = 7, scalar) readonly buffer reflectance_block { vec3 reflectances[]; };
 
 layout(location = 0) out vec4 out_light;
+#ifdef MOTION
+layout(set = 0, binding = 8) uniform texture2D velocity_image;
+layout(set = 0, binding = 9) uniform texture2D motion_image;
+layout(location = 1) out vec2 out_velocity;
+#endif
 
 // As DFG_SIZE of the host.
 const uint SIZE = 32u;
@@ -35,12 +42,21 @@ void main() {
     vec3 light = texelFetch(light_image, pixel, 0).rgb;
     float depth = texelFetch(depth_image, pixel, 0).x;
     out_light = vec4(light, 1.0);
+#ifdef MOTION
+    out_velocity = texelFetch(velocity_image, pixel, 0).xy;
+#endif
     Surface s;
     if (depth <= 0.0 || !load_surface(pixel, depth, s)) {
         return;
     }
     vec4 reflection = texelFetch(reflection_image, pixel, 0);
     vec3 surroundings = texelFetch(surroundings_image, pixel, 0).rgb;
-    light += surroundings * reflection.a + (reflection.rgb != vec3(0.0) ? specular_albedo(s) * reflection.rgb : vec3(0.0));
+    vec3 found = reflection.rgb != vec3(0.0) ? specular_albedo(s) * reflection.rgb : vec3(0.0);
+    light += surroundings * reflection.a + found;
     out_light = vec4(to_half_range(light), 1.0);
+#ifdef MOTION
+    if (dot(found, vec3(1.0)) > 0.5 * dot(light, vec3(1.0))) {
+        out_velocity = texelFetch(motion_image, pixel, 0).xy;
+    }
+#endif
 }

@@ -31,12 +31,14 @@ layout(location = 0) out vec4 out_history;
 // Depth of the surface, its normal, how far from the camera the image seems to be (m), frames in the history and how far
 // (pixels) what is reflected went by itself.
 layout(location = 1) out uvec4 out_past;
+// Pixels that the reflection has moved since the last frame.
+layout(location = 2) out vec2 out_motion;
 #ifdef DEBUG
 // Shares of rays that found a surface and that found none, their length (m), and why the history was not used.
-layout(location = 2) out vec4 out_found;
+layout(location = 3) out vec4 out_found;
 // Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none, 1 the surface's motion,
 // 2 the image's.
-layout(location = 3) out vec4 out_chosen;
+layout(location = 4) out vec4 out_chosen;
 #endif
 
 // What is off by as much, as a part of its distance, is another surface, another reflection.
@@ -244,6 +246,7 @@ void main() {
     out_history = now;
     // What reflects nothing is still what others reflect: where it was is asked of this image too.
     out_past = uvec4(floatBitsToUint(depth), normal_bits, 0u, 0u);
+    out_motion = texelFetch(velocity_image, pixel, 0).xy;
 #ifdef DEBUG
     out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
     out_chosen = vec4(0.0);
@@ -356,6 +359,7 @@ void main() {
         joined = vec4(stretch(mixed.rgb), clamp(mixed.a, 0.0, 1.0));
     }
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
+    out_motion = clamp(here - at.there, -32000.0, 32000.0);
     out_past.z = floatBitsToUint(distance_now);
     out_past.w = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));
 #ifdef DEBUG

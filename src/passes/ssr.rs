@@ -10,7 +10,7 @@ use glam::{DMat4, DVec2, DVec3, Mat4, Vec2, Vec3};
 use super::{
     FrameData, GpuScene, View, dynamic_buffer,
     gbuffer::{Gbuffer, LIGHT},
-    velocity::Moment,
+    velocity::{Moment, VELOCITY},
 };
 use crate::{
     gpu::{
@@ -153,7 +153,7 @@ impl Default for SsrSettings {
             half_resolution: false,
             max_roughness: 0.6,
             thickness: 0.1,
-            taps: 12,
+            taps: 16,
             steps: 128,
             frames: 16,
             reprojection: Reprojection::Virtual,
@@ -257,6 +257,9 @@ fn levels(size: [u32; 2]) -> ([u32; LEVELS], u32, u64) {
 pub struct Reflected {
     /// The picture's light with reflections.
     pub light: ImageHandle,
+    /// Pixels that it has moved since the last frame: the reflection's motion where most light is reflected, else the
+    /// surface's.
+    pub velocity: ImageHandle,
     /// Shares of rays that found a surface and none, their length (m), why the history was not used; pixels that the
     /// reflection has moved, frames in its history, the way that was chosen.
     pub debug: Option<[ImageHandle; 2]>,
@@ -285,6 +288,7 @@ pub struct SsrPass {
     temporal: Arc<GraphicsPipeline>,
     temporal_debug: Arc<GraphicsPipeline>,
     composite: Arc<GraphicsPipeline>,
+    composite_motion: Arc<GraphicsPipeline>,
     reflectances: Arc<Buffer>,
 }
 
@@ -309,20 +313,26 @@ impl SsrPass {
             surroundings: make("ssr surroundings", "ssr_surroundings.frag", &[LIGHT, LIGHT])?,
             trace: make("ssr", "ssr.frag", &[RAY, DIRECTION])?,
             resolve: make("ssr resolve", "ssr_resolve.frag", &[REFLECTION, PACKED])?,
-            temporal: make("ssr temporal", "ssr_temporal.frag", &[HISTORY, PACKED])?,
-            temporal_debug: make("ssr temporal debug", "ssr_temporal.frag+DEBUG", &[HISTORY, PACKED, RAY, RAY])?,
+            temporal: make("ssr temporal", "ssr_temporal.frag", &[HISTORY, PACKED, VELOCITY])?,
+            temporal_debug: make(
+                "ssr temporal debug",
+                "ssr_temporal.frag+DEBUG",
+                &[HISTORY, PACKED, VELOCITY, RAY, RAY],
+            )?,
             composite: make("ssr composite", "ssr_composite.frag", &[LIGHT])?,
+            composite_motion: make("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
             reflectances,
         })
     }
 
-    /// Declares the passes, of a frame whose settings have them on; with `debug`, what they found is kept to look at.
+    /// Declares the passes, of a frame whose settings have them on. With `debug`, what they found is kept to look at; with
+    /// `followed`, a later pass follows the picture's motion.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameSsr),
         inputs: SsrInputs,
-        debug: bool,
+        (debug, followed): (bool, bool),
     ) -> Reflected {
         let SsrInputs { gbuffer, light, open, velocity } = inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
@@ -393,32 +403,46 @@ impl SsrPass {
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
-        let (joined, debug) = if frame.history || debug {
+        let (joined, motion, debug) = if frame.history || debug {
             self.declare_temporal(g, (data, frame), (gbuffer, velocity), (reflection, met), debug)
         } else {
-            (reflection, None)
+            (reflection, None, None)
         };
+        let motion = motion
+            .filter(|_| followed)
+            .map(|motion| (motion, g.image("velocity with reflections", width, height, VELOCITY)));
         let out = g.image("light with reflections", width, height, LIGHT);
-        fragment(g, "ssr composite", gbuffer)
+        let mut pass = fragment(g, "ssr composite", gbuffer)
             .uses(light, Access::FragmentSampled)
             .uses(joined, Access::FragmentSampled)
             .uses(surroundings, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4])
-            .record(move |cx| {
-                let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
-                let [light, joined, around] = [light, joined, surroundings].map(|image| cx.image(image));
-                let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-                binds.extend([
-                    ("light_image", Bind::Sampled(&light)),
-                    ("reflection_image", Bind::Sampled(&joined)),
-                    ("surroundings_image", Bind::Sampled(&around)),
-                    ("reflectance_block", Bind::Storage(&self.reflectances)),
-                ]);
-                cx.rec.bind_graphics(&self.composite, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
-        Reflected { light: out, debug }
+            .color_cleared(out, [0.0; 4]);
+        if let Some((motion, out)) = motion {
+            pass = pass
+                .uses(velocity, Access::FragmentSampled)
+                .uses(motion, Access::FragmentSampled)
+                .color_cleared(out, [0.0; 4]);
+        }
+        pass.record(move |cx| {
+            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [light, joined, around] = [light, joined, surroundings].map(|image| cx.image(image));
+            let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
+            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+            binds.extend([
+                ("light_image", Bind::Sampled(&light)),
+                ("reflection_image", Bind::Sampled(&joined)),
+                ("surroundings_image", Bind::Sampled(&around)),
+                ("reflectance_block", Bind::Storage(&self.reflectances)),
+            ]);
+            if let Some([velocity, motion]) = &motions {
+                binds.extend([("velocity_image", Bind::Sampled(velocity)), ("motion_image", Bind::Sampled(motion))]);
+            }
+            let pipeline = if motions.is_some() { &self.composite_motion } else { &self.composite };
+            cx.rec.bind_graphics(pipeline, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        Reflected { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
     fn declare_pyramid<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, depth: ImageHandle) -> BufferHandle {
@@ -456,7 +480,7 @@ impl SsrPass {
         (gbuffer, velocity): (Gbuffer, ImageHandle),
         (reflection, met): (ImageHandle, ImageHandle),
         debug: bool,
-    ) -> (ImageHandle, Option<[ImageHandle; 2]>) {
+    ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
         // A frame by itself leaves the histories as they are.
         let (history, out, past, past_out) = if frame.history {
@@ -470,6 +494,7 @@ impl SsrPass {
         };
         let found =
             debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, RAY)));
+        let motion = g.image("reflection motion", width, height, VELOCITY);
         let mut pass = fragment(g, "ssr temporal", gbuffer)
             .uses(reflection, Access::FragmentSampled)
             .uses(met, Access::FragmentSampled)
@@ -477,7 +502,7 @@ impl SsrPass {
         if frame.history {
             pass = pass.uses(history, Access::FragmentSampled).uses(past, Access::FragmentSampled);
         }
-        pass = pass.color_cleared(out, [0.0; 4]).color_cleared(past_out, [0.0; 4]);
+        pass = pass.color_cleared(out, [0.0; 4]).color_cleared(past_out, [0.0; 4]).color_cleared(motion, [0.0; 4]);
         for image in found.into_iter().flatten() {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
@@ -500,7 +525,7 @@ impl SsrPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        (out, found)
+        (out, Some(motion), found)
     }
 }
 
