@@ -308,7 +308,7 @@ void main() {
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
                 : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
-                : images && (s.alpha < SHARP || distance_was > 0.0) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
+                : images && (s.alpha < SHARP || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
                 : images && ssr.reprojection == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
                 : SSR_KEPT;
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);

@@ -32,8 +32,9 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission, direct_diffuse, direct_specular, velocity; of the
-    /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission,
+    /// direct_diffuse, direct_specular, velocity, reflection_hit, reflection_distance, reflection_motion, reflection_history,
+    /// reflection_rejection; of the path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
