@@ -274,7 +274,7 @@ void main() {
     // In the plane of incidence, and across it.
     vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
-    float distance_now = t > 0.0 ? length(s.position) + t * max(nearer.x, 0.0) : 0.0;
+    float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
 
     vec4 past = vec4(0.0);
     float count = 0.0;
