@@ -1,6 +1,6 @@
 //! Anti-aliasing measured against pictures of 64 samples a pixel, on the still life: what docs/anti-aliasing.md tells.
 //!
-//! `cargo run --release --example anti_aliasing -- [still] [moving] [sweep] [crops DIRECTORY]`
+//! `cargo run --release --example anti_aliasing -- [still] [moving] [flicker] [sweep] [crops DIRECTORY [PATH]]`
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{env, path::PathBuf};
@@ -13,7 +13,6 @@ use sunny16::{
     gpu::{Gpu, GpuOptions},
     output,
     passes::{GpuScene, View},
-    photometry::Ev100,
     scene::{Scene, procedural::still_life},
 };
 
@@ -23,10 +22,9 @@ type Nits = Vec<[f32; 3]>;
 const SIDE: u32 = 8;
 /// Frames of the moving camera.
 const FRAMES: u32 = 16;
-/// The frame from which on the exposure is two stops lower.
-const STEP: u32 = 8;
 
 struct Bench {
+    gpu: Gpu,
     renderer: Renderer,
     scene: GpuScene,
     host: Scene,
@@ -35,20 +33,20 @@ struct Bench {
 
 impl Bench {
     /// The hero view, gone some metres to the right and turned back.
-    fn view(&self, aside: f64, (width, height): (u32, u32)) -> View {
+    /// The hero view, gone to the right (m) and turned to the left (rad).
+    fn view_by(&self, aside: f64, turn: f64, (width, height): (u32, u32)) -> View {
         let placed = self.host.walk();
         let hero = placed.iter().find_map(|placed| {
             let camera = self.host.cameras.get(placed.node.camera?)?;
             (camera.name == "Hero").then_some((placed.world, camera.projection))
         });
         let (world, projection) = hero.unwrap();
-        let moved = world * DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3 * aside), DVec3::X * aside);
+        let moved = world * DMat4::from_rotation_translation(DQuat::from_rotation_y(turn), DVec3::X * aside);
         View::new(moved, &projection, width, height)
     }
 
-    fn settings(&self, stops: f64) -> Settings {
-        let exposure = Exposure::from_ev100(Ev100(self.exposure.ev100().get() - stops)).unwrap();
-        Settings { exposure, tone_mapper: ToneMapper::Agx, ..Settings::default() }
+    fn settings(&self) -> Settings {
+        Settings { exposure: self.exposure, tone_mapper: ToneMapper::Agx, ..Settings::default() }
     }
 
     fn reference(&mut self, view: &View, settings: &Settings) -> Nits {
@@ -84,7 +82,6 @@ fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64
     map.iter().map(|&v| f64::from(v)).sum::<f64>() / map.len() as f64
 }
 
-/// Methods by name; `more` has those that the defaults were chosen among.
 fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
     let default = Temporal::default();
     let mut list = vec![
@@ -96,13 +93,13 @@ fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
         list.push((format!("taa x{scale}"), AntiAliasing::Temporal(Temporal { scale, ..default })));
     }
     if more {
-        for gamma in [0.75, 1.0, 1.5, 2.0] {
+        for gamma in [1.0, 1.5, 2.0, 4.0] {
             list.push((format!("clip {gamma}"), AntiAliasing::Temporal(Temporal { gamma, ..default })));
         }
-        for frames in [4.0, 8.0, 32.0] {
+        for frames in [8.0, 32.0] {
             list.push((format!("frames {frames}"), AntiAliasing::Temporal(Temporal { frames, ..default })));
         }
-        for mip_bias in [0.0, -1.0, -1.5] {
+        for mip_bias in [-0.5, -1.5] {
             list.push((format!("bias {mip_bias}"), AntiAliasing::Temporal(Temporal { mip_bias, ..default })));
         }
     }
@@ -111,7 +108,7 @@ fn methods(more: bool) -> Vec<(String, AntiAliasing)> {
 
 fn still(bench: &mut Bench, more: bool) {
     let size = (160, 90);
-    let (view, settings) = (bench.view(0.0, size), bench.settings(0.0));
+    let (view, settings) = (bench.view_by(0.0, 0.0, size), bench.settings());
     let want = bench.reference(&view, &settings);
     println!("still, FLIP to {} samples a pixel, {}x{}", SIDE * SIDE, size.0, size.1);
     for samples in [1, 4, 8, 16, 32, 64, 256] {
@@ -133,46 +130,122 @@ fn still(bench: &mut Bench, more: bool) {
     }
 }
 
+/// What moves in a sequence.
+#[derive(Clone, Copy)]
+struct Path {
+    name: &'static str,
+    /// The camera's way and turn a frame (m, rad).
+    camera: (f64, f64),
+    /// Way of the cup and of the branch a frame (m).
+    things: f64,
+}
+
+const PATHS: [Path; 4] = [
+    Path { name: "slide, 2 mm a frame", camera: (0.002, 0.0006), things: 0.0 },
+    Path { name: "slide, 20 mm a frame", camera: (0.02, 0.006), things: 0.0 },
+    Path { name: "turn, 0.3 degrees a frame", camera: (0.0, 0.005_236), things: 0.0 },
+    Path { name: "cup and branch, 6 mm a frame", camera: (0.0, 0.0), things: 0.006 },
+];
+
+impl Bench {
+    fn view_on(&self, path: Path, frame: u32, size: (u32, u32)) -> View {
+        self.view_by(path.camera.0 * f64::from(frame), path.camera.1 * f64::from(frame), size)
+    }
+
+    /// Moves what moves to where it is at a frame.
+    fn pose(&mut self, path: Path, frame: u32) {
+        if path.things == 0.0 {
+            return;
+        }
+        let way = DMat4::from_translation(DVec3::X * (path.things * (f64::from(frame) - f64::from(FRAMES) / 2.0)));
+        let moved = ["Cup", "Saucer", "Coffee", "Leaf", "Stem 1", "Stem 2", "Stem 3"];
+        let mut host = self.host.clone();
+        for node in host.nodes.iter_mut().filter(|node| moved.contains(&node.name.as_str())) {
+            node.local = way * node.local;
+        }
+        self.scene.follow(&self.gpu, &host).unwrap();
+    }
+}
+
 fn moving(bench: &mut Bench, more: bool) {
     let size = (160, 90);
-    for (name, step) in [("slow, 2 mm a frame", 0.002), ("fast, 20 mm a frame", 0.02)] {
-        let views: Vec<View> = (0..FRAMES).map(|frame| bench.view(step * f64::from(frame), size)).collect();
-        let settings: Vec<Settings> =
-            (0..FRAMES).map(|frame| bench.settings(if frame < STEP { 0.0 } else { -2.0 })).collect();
-        let want: Vec<Nits> = views.iter().zip(&settings).map(|(v, s)| bench.reference(v, s)).collect();
-        println!(
-            "moving, {name}, two stops down from frame {STEP} on; FLIP a frame to that pose's {} samples",
-            SIDE * SIDE
-        );
+    let settings = bench.settings();
+    for path in PATHS {
+        let mut want = Vec::new();
+        for frame in 0..FRAMES {
+            bench.pose(path, frame);
+            want.push(bench.reference(&bench.view_on(path, frame, size), &settings));
+        }
+        println!("{}; FLIP a frame to that pose's {} samples; mean from frame 4 on", path.name, SIDE * SIDE);
         for (name, anti_aliasing) in methods(more) {
             bench.renderer.cut();
             let mut sum = 0.0;
             print!("  {name:14}");
-            for ((view, settings), want) in views.iter().zip(&settings).zip(&want) {
+            for (frame, want) in (0..FRAMES).zip(&want) {
+                bench.pose(path, frame);
                 let with = Settings { anti_aliasing, ..settings.clone() };
-                let got = bench.renderer.render(&bench.scene, view, &with).unwrap();
+                let got = bench.renderer.render(&bench.scene, &bench.view_on(path, frame, size), &with).unwrap();
                 let flip = flip_of(&got.nits, want, settings.exposure, size.0);
-                print!(" {flip:.3}");
-                sum += flip;
+                if frame % 3 == 0 {
+                    print!(" {flip:.3}");
+                }
+                sum += if frame >= 4 { flip } else { 0.0 };
             }
-            println!("  mean {:.4}", sum / f64::from(FRAMES));
+            println!("  mean {:.4}", sum / f64::from(FRAMES - 4));
+        }
+        bench.scene.follow(&bench.gpu, &bench.host).unwrap();
+    }
+}
+
+/// How much the pixels of a view that stands change from frame to frame: the standard deviation in time, root mean
+/// square over pixels and channels, of what the display shows (linear, 0 to 1).
+fn flicker(bench: &mut Bench, more: bool) {
+    let size = (160, 90);
+    let (view, settings) = (bench.view_by(0.0, 0.0, size), bench.settings());
+    println!("flicker of a still view in frames 33 to 64: rms over pixels of the deviation in time, most of a pixel");
+    for (name, anti_aliasing) in methods(more) {
+        let AntiAliasing::Temporal(temporal) = anti_aliasing else { continue };
+        for still in [true, false] {
+            bench.renderer.cut();
+            let with =
+                Settings { anti_aliasing: AntiAliasing::Temporal(Temporal { still, ..temporal }), ..settings.clone() };
+            let mut sums = vec![[0.0f64; 6]; (size.0 * size.1) as usize];
+            for frame in 0..64 {
+                let got = bench.renderer.render(&bench.scene, &view, &with).unwrap();
+                if frame < 32 {
+                    continue;
+                }
+                for (sum, pixel) in sums.iter_mut().zip(shown(&got.nits, settings.exposure)) {
+                    for (channel, value) in pixel.into_iter().enumerate() {
+                        sum[channel] += f64::from(value);
+                        sum[channel + 3] += f64::from(value).powi(2);
+                    }
+                }
+            }
+            let variances: Vec<f64> = sums
+                .iter()
+                .flat_map(|s| (0..3).map(move |c| (s[c + 3] / 32.0 - (s[c] / 32.0).powi(2)).max(0.0)))
+                .collect();
+            let rms = (variances.iter().sum::<f64>() / variances.len() as f64).sqrt();
+            let most = variances.iter().copied().fold(0.0, f64::max).sqrt();
+            println!("  {name:14} {}: {rms:.5}, {most:.4}", if still { "still" } else { "while other things move" });
         }
     }
 }
 
-/// Places that are shown large, of 480x270: wire and leaves, lamp, cards.
-fn crops(bench: &mut Bench, directory: &std::path::Path) {
+/// The last frame of a path by each method, beside the mean of 16 frames and 64 samples a pixel there.
+fn crops(bench: &mut Bench, directory: &std::path::Path, path: Path) {
     let size = (480, 270);
-    let step = 0.002;
-    let settings = bench.settings(0.0);
-    let last = bench.view(step * f64::from(FRAMES - 1), size);
+    let settings = bench.settings();
+    let last = bench.view_on(path, FRAMES - 1, size);
     let mut columns: Vec<(String, Nits)> = Vec::new();
     for (name, anti_aliasing) in methods(false) {
         bench.renderer.cut();
         let with = Settings { anti_aliasing, ..settings.clone() };
         let mut nits = Vec::new();
         for frame in 0..FRAMES {
-            let view = bench.view(step * f64::from(frame), size);
+            bench.pose(path, frame);
+            let view = bench.view_on(path, frame, size);
             nits = bench.renderer.render(&bench.scene, &view, &with).unwrap().nits;
         }
         columns.push((name, nits));
@@ -181,6 +254,7 @@ fn crops(bench: &mut Bench, directory: &std::path::Path) {
     columns.push(("mean of 16".into(), mean.nits));
     let want = bench.reference(&last, &settings);
     columns.push(("64 samples".into(), want));
+    bench.scene.follow(&bench.gpu, &bench.host).unwrap();
     for (name, nits) in &columns {
         let bytes: Vec<u8> = shown(nits, settings.exposure)
             .iter()
@@ -204,7 +278,7 @@ fn main() {
     let made = still_life().expect("the still life");
     let scene = renderer.upload(&made.scene).expect("upload");
     let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
-    let mut bench = Bench { renderer, scene, host: made.scene, exposure };
+    let mut bench = Bench { gpu, renderer, scene, host: made.scene, exposure };
     let more = args.iter().any(|arg| arg == "sweep");
     if wants("still") {
         still(&mut bench, more);
@@ -212,7 +286,11 @@ fn main() {
     if wants("moving") {
         moving(&mut bench, more);
     }
+    if wants("flicker") {
+        flicker(&mut bench, more);
+    }
     if let Some(at) = args.iter().position(|arg| arg == "crops") {
-        crops(&mut bench, &PathBuf::from(args.get(at + 1).expect("a directory")));
+        let path: usize = args.get(at + 2).and_then(|path| path.parse().ok()).unwrap_or(0);
+        crops(&mut bench, &PathBuf::from(args.get(at + 1).expect("a directory")), PATHS[path.min(PATHS.len() - 1)]);
     }
 }

@@ -35,7 +35,10 @@ use crate::{
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
     },
-    scene::{Scene, look::ShadowMethod},
+    scene::{
+        Scene,
+        look::{RefractionMethod, ShadowMethod},
+    },
 };
 
 pub use crate::passes::ao::AoSettings;
@@ -204,6 +207,8 @@ pub struct Settings {
     pub ao: AoSettings,
     /// Reflections in the picture.
     pub ssr: SsrSettings,
+    /// How what lies behind refracting surfaces is found.
+    pub refraction: RefractionMethod,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
@@ -768,7 +773,7 @@ fn frame_data(
     let maps = match settings.shadows.trees() {
         _ if !settings.shadows.enabled => None,
         TreesFor::All => None,
-        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: scene.trees.is_none() }),
+        TreesFor::Sized => Some(MapSettings { resolution, sized_suns: !scene.traces_shadows() }),
         TreesFor::None => Some(MapSettings { resolution, sized_suns: true }),
     };
     // Of the view without its jitter: maps stay as they are while it stands still.
@@ -816,8 +821,14 @@ fn frame_data(
     };
     let traced = match settings.shadows.trees() {
         TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
-        TreesFor::Sized if scene.trees.is_some() => FrameTrees::new(gpu, scene, view.position)?,
+        TreesFor::Sized if scene.traces_shadows() => FrameTrees::new(gpu, scene, view.position)?,
         _ => None,
+    };
+    let refracts = settings.refraction == RefractionMethod::Traced && visible.draws.iter().any(|draw| draw.refracts);
+    let through = match &traced {
+        _ if !refracts => None,
+        Some(trees) => Some(trees.clone()),
+        None => FrameTrees::new(gpu, scene, view.position)?,
     };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
@@ -828,6 +839,7 @@ fn frame_data(
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
         traced,
+        through,
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),

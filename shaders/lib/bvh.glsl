@@ -113,7 +113,7 @@ vec3 to_object(BvhInstance instance, vec4 p) {
     return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
 }
 
-// The nearest hit before t_max; with `any`, whichever is found first. `away` is the unit normal of the surface that the
+// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the surface that the
 // ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
 BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
     BvhHit hit = BvhHit(t_max, vec2(0.0), NONE, 0u);
@@ -144,7 +144,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
             vec3 turned = axis == 0u ? d.yzx : axis == 1u ? d.zxy : d;
             vec3 shear = vec3(turned.xy, 1.0) / turned.z;
             uint waiting = 0u;
-            uint at = instance.root;
+            uint at = any && (instance.surface & BVH_NO_SHADOW) != 0u ? NONE : instance.root;
             while (at != NONE) {
                 BvhNode node = bvh_nodes[at];
                 at = NONE;

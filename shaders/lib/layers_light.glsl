@@ -37,7 +37,7 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
     float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
-    bool front = false;
+    vec3 through = vec3(0.0);
     // One lobe a turn: base, coat, the other side.
     for (int lobe = 0; lobe < 3; ++lobe) {
         if (lobe == 1 && y.coat <= 0.0 || lobe == 2 && y.diffuse_transmission <= 0.0) {
@@ -61,7 +61,6 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
         }
         if (lobe == 1) {
             specular += coat * area.shine.x;
-            front = true;
             continue;
         }
         vec3 middle = transpose(area.frame_of) * area.towards;
@@ -72,13 +71,16 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
         float under = below * below_sheen(y, nl, nv);
         vec3 matte = under * opaque * (1.0 - max3(f.opaque)) / PI * area.irradiance * vec3(1.0);
         if (lobe == 2) {
-            diffuse += matte * y.diffuse_transmission * y.through_color;
+            through += matte * y.diffuse_transmission * y.through_color;
             continue;
         }
-        front = true;
         diffuse += matte * (1.0 - y.diffuse_transmission) * s.base_color;
         float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
         f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
+#ifdef GLASS
+        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); of lamps they know nothing.
+        f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
+#endif
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         specular += under * area.shine.x * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
@@ -87,7 +89,17 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
     }
     diffuse *= light.intensity;
     specular *= light.intensity;
-    darken_layers(light, s, !front, diffuse, specular);
+    through *= light.intensity;
+    // A light that reaches below the horizon may be hidden on one side and free on the other.
+    for (int side = 0; side < 2; ++side) {
+        bool behind = side == 1;
+        vec3 none = vec3(0.0);
+        vec3 matte = behind ? through : diffuse;
+        vec3 shine = behind ? none : specular;
+        darken_layers(light, s, behind, matte, shine);
+        diffuse = behind ? diffuse + matte : matte;
+        specular = behind ? specular : shine;
+    }
 }
 #endif
 
@@ -150,6 +162,10 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     float all = albedo.x + albedo.y;
     float w = all > 0.0 ? albedo.y / all : 0.0;
     f = layer_fresnel(s, y, nv, w);
+#ifdef GLASS
+    // Rays find what it mirrors (lib/refraction_traced.glsl).
+    f.glass = vec3(0.0);
+#endif
     vec3 towards = lobe_middle(s.normal, s.view, s.alpha);
     vec3 seen = y.alphas.x == y.alphas.y ? luminance_around(s.position, towards, roughness) : environment_stretched(s, y);
     seen *= specular_visibility(s, v);

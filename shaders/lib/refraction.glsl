@@ -11,16 +11,14 @@ layout(set = 0, binding = 14) uniform texture2D behind_2;
 layout(set = 0, binding = 15) uniform texture2D behind_3;
 layout(set = 0, binding = 16) uniform texture2D behind_4;
 layout(set = 0, binding = 17) uniform texture2D behind_5;
-// Back faces of refracting volumes: depth as bits, and their normal.
-layout(set = 0, binding = 18) uniform utexture2D back_image;
-
 const uint BEHIND_LEVELS = 6u;
 
-vec3 behind_linear(texture2D image, vec2 place) {
+// Interpolated between pixels, over one part in `steep` of the way.
+vec3 behind_linear(texture2D image, vec2 place, float steep) {
     ivec2 size = textureSize(image, 0);
     vec2 at = place * vec2(size) - 0.5;
     ivec2 low = ivec2(floor(at));
-    vec2 part = at - vec2(low);
+    vec2 part = clamp((at - vec2(low) - 0.5) * steep + 0.5, 0.0, 1.0);
     ivec2 high = clamp(low + 1, ivec2(0), size - 1);
     low = clamp(low, ivec2(0), size - 1);
     return mix(mix(texelFetch(image, low, 0).rgb, texelFetch(image, ivec2(high.x, low.y), 0).rgb, part.x),
@@ -29,12 +27,13 @@ vec3 behind_linear(texture2D image, vec2 place) {
 
 vec3 behind_level(uint level, vec2 place) {
     switch (level) {
-        case 0u: return behind_linear(behind_0, place);
-        case 1u: return behind_linear(behind_1, place);
-        case 2u: return behind_linear(behind_2, place);
-        case 3u: return behind_linear(behind_3, place);
-        case 4u: return behind_linear(behind_4, place);
-        default: return behind_linear(behind_5, place);
+        // What bends may magnify: between pixels it changes over half of one.
+        case 0u: return behind_linear(behind_0, place, 2.0);
+        case 1u: return behind_linear(behind_1, place, 1.0);
+        case 2u: return behind_linear(behind_2, place, 1.0);
+        case 3u: return behind_linear(behind_3, place, 1.0);
+        case 4u: return behind_linear(behind_4, place, 1.0);
+        default: return behind_linear(behind_5, place, 1.0);
     }
 }
 
@@ -60,191 +59,15 @@ float behind_distance(vec2 place) {
 // Metres across a pixel at a place: found once at the surface, and by distance elsewhere.
 float pixel_at_surface;
 
-float pixel_size_at(float along, float surface_along) {
-    return pixel_at_surface * (frame.forward.w != 0.0 ? 1.0 : along / max(surface_along, 1e-6));
-}
-
-// Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
-// the environment. `spread`: the tangent of half the angle that the lookup stands for.
-vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
-    float per_metre = dot(d, frame.forward.xyz);
-    float start = dot(from, frame.forward.xyz);
-    vec2 place;
-    bool seen = place_of(from, place);
-    vec3 p = from;
-    float t = 0.0;
-    bool sky = false;
-    // Where the picture's depth says the ray ends, looked up again from there.
-    for (int i = 0; i < 6 && seen; ++i) {
-        float there = behind_distance(place);
-        sky = there <= 0.0;
-        // Towards the viewer there is nothing that the picture shows.
-        if (per_metre < 0.02) {
-            seen = false;
-            break;
-        }
-        float next = sky ? 1e5 : max((there - start) / per_metre, 0.0);
-        // Half a step on the way back, so that an edge does not throw the ray to and fro.
-        t = i > 2 ? 0.5 * (t + min(next, 1e5)) : min(next, 1e5);
-        p = from + d * t;
-        seen = place_of(p, place);
-    }
-    if (!seen) {
-        if (has_surroundings()) {
-            return luminance_around(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
-        }
-        place = clamp(place, vec2(0.0), vec2(0.999999));
-        return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
-    }
-    if (spread <= 0.0) {
-        return behind_at(place, 0.0);
-    }
-    // Pixels that the spread covers there.
-    float pixel_size = pixel_size_at(dot(p, frame.forward.xyz), dot(s.position, frame.forward.xyz));
-    return behind_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
-}
-
-// Back face of the volume behind a place: false where there is none.
-bool back_at(vec2 place, out vec3 position, out vec3 normal) {
-    ivec2 pixel = ivec2(place * vec2(frame.size));
-    uvec2 texel = texelFetch(back_image, pixel, 0).xy;
-    vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
-    vec4 p = frame.inverse_projection * vec4(ndc, uintBitsToFloat(texel.x), 1.0);
-    position = p.xyz / p.w;
-    // Outwards.
-    normal = unpack_normal(texel.y);
-    return texel.x != 0u;
-}
-
-// The back face that the picture has behind a surface.
-bool has_back(Surface s, out vec2 place, out vec3 position, out vec3 normal) {
-    position = s.position;
-    normal = -s.normal;
-    bool on = place_of(s.position, place);
-    // Not that of something before it.
-    return on && back_at(place, position, normal) && dot(position - s.position, s.view) < 0.0;
-}
-
-// Light through the surface along one refraction: `h` is the normal of the facet that lets it in.
-vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, float spread, vec3 absorption) {
-    float vh = dot(s.view, h);
-    vh = clamp(vh, 0.0, 1.0);
-    float into = 1.0 - max3(layer_fresnel(s, y, vh, schlick_weight(vh)).glass);
-    vec2 place;
-    vec3 back, normal;
-    bool known = has_back(s, place, back, normal);
-    if (y.thin) {
-        // The reflection, mirrored to the other side.
-        vec3 l = reflect(-s.view, h);
-        l -= 2.0 * dot(l, s.normal) * s.normal;
-        vec3 tint = into * s.base_color;
-        if (known) {
-            // The back wall of a hull.
-            tint *= s.base_color * (1.0 - fresnel_exact(min(abs(dot(normal, l)), 1.0), eta));
-        }
-        return tint * light_along(s, s.position, l, spread);
-    }
-    vec3 inside = refract(-s.view, h, 1.0 / eta);
-    if (dot(inside, s.normal) >= 0.0) {
-        return vec3(0.0);
-    }
-    // Where it leaves: on the tangent plane of the back face that the picture has where the ray is thought to be, some
-    // times over (after Wyman 2005, "An Approximate Image-Space Approach for Interactive Refraction"). Without a back face the
-    // surface is a slab of the material's thickness.
-    float path = thickness / max(-dot(inside, s.normal), 0.05);
-    vec3 out_normal = -s.normal;
-    if (known) {
-        float t = distance(back, s.position);
-        for (int i = 0; i < 5; ++i) {
-            if (place_of(s.position + inside * t, place) && back_at(place, back, normal)) {
-                float steep = dot(inside, normal);
-                float next = steep > 0.05 ? dot(back - s.position, normal) / steep : t;
-                t = clamp(next, 0.0, 8.0 * distance(back, s.position) + 1e-6);
-                out_normal = normal;
-            } else {
-                // Beyond the silhouette: back towards the volume.
-                t *= 0.7;
-            }
-        }
-        path = t;
-    }
-    vec3 tint = s.base_color * s.base_color * exp(-absorption * path);
-    vec3 leaves = refract(inside, -out_normal, eta);
-    float out_of = 0.0;
-    vec3 back_reflection = vec3(0.0);
-    if (dot(leaves, leaves) > 0.0) {
-        float stays = fresnel_exact(clamp(dot(inside, out_normal), 0.0, 1.0), 1.0 / eta);
-        out_of = 1.0 - stays;
-        if (has_surroundings()) {
-            // What the back face reflects leaves as a slab would send it: the way of the surface's own reflection.
-            back_reflection = into * into * stays * tint * exp(-absorption * path) * frame.pre_exposure
-                * luminance_around(s.position, reflect(-s.view, h), clamp(sqrt(spread), 0.0, 1.0));
-        }
-    } else {
-        // Reflected within; it is let out through a face that lies as the first does, where there may be one.
-        vec3 within = reflect(inside, out_normal);
-        leaves = dot(within, s.normal) < 0.0 ? refract(within, s.normal, eta) : vec3(0.0);
-        leaves = dot(leaves, leaves) > 0.0 ? leaves : within;
-        out_of = 1.0;
-    }
-    return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
-}
-
-// Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
-vec3 refracted_light(Surface s, Layers y, float thickness) {
-    LayeredMaterial m = layered[materials[material_index].layers];
-    float eta = y.ior;
-    float coat = 1.0 - coat_fresnel(s, y);
-    float nv = max(dot(s.normal, s.view), 1e-4);
-    float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
-    bool smooth_glass = s.alpha <= MIN_ALPHA;
-    // Both faces of a volume are rough, and both walls of a hull.
-    vec2 place;
-    vec3 back, normal;
-    bool once = y.thin && !has_back(s, place, back, normal);
-    float alpha = once ? s.alpha : s.alpha * 1.4142;
+float pixel_size_here() {
     vec2 ndc = gl_FragCoord.xy / vec2(frame.size) * 2.0 - 1.0;
     vec4 here = frame.inverse_projection * vec4(ndc, gl_FragCoord.z, 1.0);
     vec4 beside = frame.inverse_projection * vec4(ndc.x + 2.0 / float(frame.size.x), ndc.y, gl_FragCoord.z, 1.0);
-    pixel_at_surface = distance(here.xyz / here.w, beside.xyz / beside.w);
-    uint facets = smooth_glass ? 1u : 16u;
-    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
-    float half_spread = (eta - 1.0) * 0.025 * m.dispersion;
-    bool disperses = half_spread > 0.0 && !y.thin;
-    vec3 sum = vec3(0.0);
-    float weights = 0.0;
-    vec3 t = y.tangent;
-    vec3 b = cross(s.normal, t);
-    for (uint i = 0u; i < facets; ++i) {
-        vec3 h = s.normal;
-        float weight = 1.0;
-        float spread = 0.0;
-        if (!smooth_glass) {
-            // Slopes in a sunflower's order (Vogel 1979), at even shares of GGX's distribution.
-            float u = (float(i) + 0.5) / float(facets);
-            float slope = alpha * sqrt(u / (1.0 - u));
-            float turn = float(i) * 2.39996323;
-            h = normalize(s.normal + slope * (cos(turn) * t + sin(turn) * b));
-            weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3);
-            // What a facet stands for: a share of the lobe's width as directions have it.
-            float bends = y.thin ? 2.0 : eta - 1.0;
-            spread = bends * alpha * (1.0 + slope / alpha) * inversesqrt(float(facets)) * 0.5;
-        }
-        if (weight <= 0.0) {
-            continue;
-        }
-        vec3 light;
-        if (disperses) {
-            light.r = through_facet(s, y, h, eta - half_spread, thickness, spread, m.absorption).r;
-            light.g = through_facet(s, y, h, eta, thickness, spread, m.absorption).g;
-            light.b = through_facet(s, y, h, eta + half_spread, thickness, spread, m.absorption).b;
-        } else {
-            light = through_facet(s, y, h, eta, thickness, spread, m.absorption);
-        }
-        sum += weight * light;
-        weights += weight;
-    }
-    return weights > 0.0 ? share * sum / weights : vec3(0.0);
+    return distance(here.xyz / here.w, beside.xyz / beside.w);
+}
+
+float pixel_size_at(float along, float surface_along) {
+    return pixel_at_surface * (frame.forward.w != 0.0 ? 1.0 : along / max(surface_along, 1e-6));
 }
 
 #endif

@@ -1,11 +1,11 @@
 #version 460
-// features: SPLIT AREA TRACED OVER
+// features: SPLIT AREA TRACED OVER OVER:GLASS
 // Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here (docs/layered.md). Without OVER: where
 // the G-buffer holds their depth, by the light lists. With OVER: blended and refracting surfaces over the lit picture, every
-// lamp.
+// lamp. With GLASS rays through refracting bodies are traced.
 #extension GL_GOOGLE_include_directive : require
 #define LAYERS
-#ifdef TRACED
+#if defined(TRACED) || defined(GLASS)
 #define BVH_MASKS
 #endif
 #include "shared/frame.glsl"
@@ -31,6 +31,11 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/layers_light.glsl"
 #ifdef OVER
 #include "lib/refraction.glsl"
+#ifdef GLASS
+#include "lib/refraction_traced.glsl"
+#else
+#include "lib/refraction_screen.glsl"
+#endif
 layout(location = 5) flat in float in_scale;
 #endif
 

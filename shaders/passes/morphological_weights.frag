@@ -3,7 +3,10 @@
 //
 // Reshetov 2009, "Morphological Antialiasing", section 2: a run of edges between two pixel rows, with the steps at its
 // ends, stands for straight lines from half a pixel off at an end to the run's middle; what they cut off a pixel is known
-// exactly. Red: of this pixel to the one above; green: of the one above to this one; blue and alpha: the same to the left.
+// exactly. A run whose ends step to the same side is left alone: it is the end of something thin or a spot, and what is
+// cut off it here is given to nobody. A step that goes on beyond the run is a corner, and keeps most of its shape: Jimenez,
+// Echevarria, Sousa and Gutierrez 2012, "SMAA: Enhanced Subpixel Morphological Antialiasing", on sharp geometric features.
+// Red: of this pixel to the one above; green: of the one above to this one; blue and alpha: the same to the left.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 
@@ -12,6 +15,9 @@ layout(location = 0) out vec4 out_weights;
 
 // The longest run to either side that is looked at (pixels).
 const int REACH = 32;
+
+// What is left of the height at a corner.
+const float ROUNDING = 0.25;
 
 bool edge(ivec2 pixel, bool across) {
     vec2 e = texelFetch(edge_image, clamp(pixel, ivec2(0), textureSize(edge_image, 0) - 1), 0).xy;
@@ -44,6 +50,11 @@ vec2 parts(ivec2 pixel, ivec2 along, ivec2 side, bool across) {
     ivec2 past = pixel + along * (forth + 1);
     float low = height(edge(first + side, !across), edge(first, !across));
     float high = height(edge(past + side, !across), edge(past, !across));
+    if (low * high > 0.0) {
+        return vec2(0.0);
+    }
+    low *= edge(low > 0.0 ? first + side * 2 : first - side, !across) ? ROUNDING : 1.0;
+    high *= edge(high > 0.0 ? past + side * 2 : past - side, !across) ? ROUNDING : 1.0;
     float l = float(back + forth + 1);
     float from = float(back);
     float to = from + 1.0;

@@ -7,8 +7,9 @@
 // Supersampling" (GDC): the history is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016,
 // "Filmic SMAA" (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
 //
-// The input may have fewer pixels than the output: its samples are then scattered to the output's pixels, weighed by how
-// near they lie. The history counts in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in
+// The input may have fewer pixels than the output: its samples are then scattered to the output's pixels. While nothing
+// moves, and in a first frame, each counts for the pixel that it falls in, so that many are the mean over the pixel's square; else by Lanczos'
+// window of two lobes (Duchon 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in
 // the output's pixels too.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -33,15 +34,32 @@ layout(location = 2) out float out_depth;
 #endif
 
 // Depths differ where one is this much greater than the other; speeds, by so many pixels a frame.
-const float DEPTH_STEP = 1.05;
+const float DEPTH_STEP = 1.01;
 const float SPEED_STEP = 0.25;
-// Fall of a sample's weight with the squared distance from the output's pixel, in pixels: a Gaussian as wide as the
-// Blackman-Harris window over 3.3 pixels that Karis recommends.
-const float FALL = 2.29;
-// The least weight, so that a pixel that has nothing else shows its nearest samples.
+// Of samples that fall into other pixels while nothing moves, so that a pixel that has nothing else shows its nearest;
+// it falls with the squared distance in pixels of the input.
 const float LEAST = 1e-4;
+const float FALL = 2.29;
+// The least weight of a moving frame.
+const float LEAST_SUM = 1e-3;
+// From this speed on (pixels a frame) a history may be off by no more than so many deviations: each frame blurs it, and
+// most of what appears from behind other things does so where something is fast.
+const float SWIFT = 2.0;
+const float SWIFT_GAMMA = 1.0;
+const float PI = 3.14159265;
 
-// Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one linear fetch.
+// No brighter than the brightest that it was made of: squeezed luminance of 1 is infinite light.
+vec3 at_most(vec3 c, float brightest) {
+    float l = luminance(c);
+    return l > brightest ? c * (brightest / l) : c;
+}
+
+// The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would blacken what is around it.
+vec3 remembered(vec2 at) {
+    return squeeze(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, FARTHEST));
+}
+
+// Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one linear fetch. Squeezed.
 vec3 catmull_rom(vec2 at) {
     vec2 middle = floor(at - 0.5) + 0.5;
     vec2 f = at - middle;
@@ -53,13 +71,30 @@ vec3 catmull_rom(vec2 at) {
     vec2 before = (middle - 1.0) / taa.size;
     vec2 after = (middle + 2.0) / taa.size;
     vec2 inner = (middle + w2 / w12) / taa.size;
-    vec4 sum = vec4(0.0);
-    sum += vec4(textureLod(history_image, vec2(inner.x, before.y), 0.0).rgb, 1.0) * (w12.x * w0.y);
-    sum += vec4(textureLod(history_image, vec2(before.x, inner.y), 0.0).rgb, 1.0) * (w0.x * w12.y);
-    sum += vec4(textureLod(history_image, inner, 0.0).rgb, 1.0) * (w12.x * w12.y);
-    sum += vec4(textureLod(history_image, vec2(after.x, inner.y), 0.0).rgb, 1.0) * (w3.x * w12.y);
-    sum += vec4(textureLod(history_image, vec2(inner.x, after.y), 0.0).rgb, 1.0) * (w12.x * w3.y);
-    return sum.rgb / sum.a;
+    vec3 above = remembered(vec2(inner.x, before.y));
+    vec3 left = remembered(vec2(before.x, inner.y));
+    vec3 center = remembered(inner);
+    vec3 right = remembered(vec2(after.x, inner.y));
+    vec3 below = remembered(vec2(inner.x, after.y));
+    float sides = w12.x * w0.y + w0.x * w12.y + w3.x * w12.y + w12.x * w3.y;
+    vec3 sum = center * (w12.x * w12.y) + above * (w12.x * w0.y) + left * (w0.x * w12.y) + right * (w3.x * w12.y) + below * (w12.x * w3.y);
+    float brightest = max(luminance(center), max(max(luminance(above), luminance(left)), max(luminance(right), luminance(below))));
+    return at_most(max(sum / (w12.x * w12.y + sides), 0.0), brightest);
+}
+
+float lanczos(float x) {
+    float p = PI * abs(x);
+    return p < 1e-3 ? 1.0 : p < 2.0 * PI ? 2.0 * sin(p) * sin(0.5 * p) / (p * p) : 0.0;
+}
+
+// The weight of a sample that lies so many pixels of the input from the output's pixel. The window is as wide as the
+// geometric mean of both pixels: of those tried it came nearest to many samples a pixel (docs/anti-aliasing.md).
+float weight_of(vec2 off, vec2 to_input, bool exact) {
+    if (exact) {
+        return all(lessThanEqual(abs(off), 0.5 * to_input)) ? 1.0 : LEAST * exp(-FALL * dot(off, off));
+    }
+    vec2 x = off * inversesqrt(to_input);
+    return lanczos(x.x) * lanczos(x.y);
 }
 
 // A number by pixel and frame. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg3d).
@@ -90,10 +125,15 @@ void main() {
     ivec2 nearest = clamp(ivec2(floor(at - taa.jitter)), ivec2(0), last);
     bool same_size = vec2(frame.size) == taa.size;
     bool still = taa.still != 0u;
+    // A first frame too: pixels that no sample falls in count for nothing yet.
+    bool exact = still || taa.most == 0.0;
 
     // This frame: what falls on this pixel, what lies around, and the nearest surface there.
     vec3 sum = vec3(0.0);
     float weight = 0.0;
+    vec3 least = vec3(FARTHEST);
+    vec3 greatest = vec3(0.0);
+    float brightest = 0.0;
     vec3 mean = vec3(0.0);
     vec3 square = vec3(0.0);
     float closest_depth = -1.0;
@@ -111,18 +151,26 @@ void main() {
             vec3 c = to_ycocg(squeezed);
             mean += c / 9.0;
             square += c * c / 9.0;
+            least = min(least, squeezed);
+            greatest = max(greatest, squeezed);
+            brightest = max(brightest, luminance(squeezed));
             // Pixel for pixel each sample belongs to one: the mean of many is that over the pixel's square.
-            vec2 off = (vec2(pixel) + 0.5 + taa.jitter - at) / to_input;
-            float w = same_size ? (x == 0 && y == 0 ? 1.0 : 0.0) : max(exp(-FALL * dot(off, off)), LEAST * exp(-FALL * dot(off * to_input, off * to_input)));
+            vec2 off = vec2(pixel) + 0.5 + taa.jitter - at;
+            float w = same_size ? (x == 0 && y == 0 ? 1.0 : 0.0) : weight_of(off, to_input, exact);
             sum += (still ? light : squeezed) * w;
             weight += w;
         }
+    }
+    if (!same_size && !exact) {
+        float sound_weight = max(weight, LEAST_SUM);
+        sum = at_most(clamp(sum / sound_weight, least, greatest), brightest) * sound_weight;
+        weight = sound_weight;
     }
 #ifdef DEPTH
     out_depth = texelFetch(depth_image, nearest, 0).x;
 #endif
 
-    // Where it was.
+    // Where it was: light while still, else squeezed.
     vec2 velocity = texelFetch(velocity_image, closest, 0).xy / to_input;
     vec4 p = frame.inverse_projection * vec4((vec2(closest) + 0.5) / vec2(frame.size) * 2.0 - 1.0, closest_depth, 1.0);
     bool far = closest_depth <= 0.0 && frame.forward.w == 0.0;
@@ -135,7 +183,7 @@ void main() {
     float count;
     if (still) {
         vec4 history = texelFetch(history_image, ivec2(here), 0);
-        past = history.rgb;
+        past = history.rgb * frame.history_scale;
         count = history.a;
     } else {
         vec2 there = here - velocity;
@@ -153,13 +201,14 @@ void main() {
         count = outside || hidden ? 0.0 : count;
     }
     // Not a number fails every comparison.
-    bool sound = all(greaterThanEqual(past, vec3(-FARTHEST))) && all(lessThanEqual(past, vec3(FARTHEST))) && count > 0.0;
-    past = sound ? min(max(past, 0.0) * frame.history_scale, FARTHEST) : vec3(0.0);
+    bool sound = all(greaterThanEqual(past, vec3(0.0))) && count > 0.0;
+    past = sound ? min(past, FARTHEST) : vec3(0.0);
     count = sound ? min(count, taa.most) : 0.0;
 
     if (!still) {
-        vec3 deviation = sqrt(max(square - mean * mean, 0.0)) * taa.gamma;
-        vec3 c = to_ycocg(squeeze(past)) - mean;
+        float gamma = min(taa.gamma, mix(taa.gamma, SWIFT_GAMMA, clamp(speed / SWIFT, 0.0, 1.0)));
+        vec3 deviation = sqrt(max(square - mean * mean, 0.0)) * gamma;
+        vec3 c = to_ycocg(past) - mean;
         vec3 beyond = abs(c) / max(deviation, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         past = max(from_ycocg(mean + (most > 1.0 ? c / most : c)), 0.0);

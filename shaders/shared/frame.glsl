@@ -68,6 +68,8 @@ const uint LIGHT_TUBE = 5u;
 const uint LIGHT_TRIANGLE = 6u;
 const uint LIGHT_TWO_SIDED = 0x100u;
 const uint LIGHT_SHADOW = 0x200u;
+// A piece of a mesh that glows: rays through the scene meet it.
+const uint LIGHT_MESH = 0x400u;
 const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its
@@ -105,7 +107,14 @@ struct BvhInstance {
     uint mask;                 // the header of its alpha mask, or NONE
     uint corners;              // added to a triangle's number: its corners among those of masked triangles
     float slack;               // how far (m) rounding in object space may move a ray
+    uint surface;              // number of its material, and BVH_NO_SHADOW
+    uint pad0;
+    uint pad1;
+    uint pad2;
 };
+
+// Rays to lamps pass it.
+const uint BVH_NO_SHADOW = 0x80000000u;
 
 // A part of the shadow atlas.
 struct ShadowMap {

@@ -21,7 +21,7 @@ mod wide;
 pub use build::{Item, MAX_DEPTH, build};
 pub use mask::Corner;
 pub use node::{Aabb, Node, refit, sah_cost};
-pub use scene::{Bottom, Instance, SLACK, SceneBvh, TopLevel, casts_shadow};
+pub use scene::{Bottom, Instance, NO_SHADOW, SLACK, SceneBvh, TopLevel, casts_shadow};
 pub use trace::{Hit, Ray, Visits};
 pub use triangle::{Triangle, pack_normal, unpack_normal};
 

@@ -21,7 +21,10 @@ const MAX_LEAF: usize = 4;
 /// computation: eight units in the last place of single precision.
 pub const SLACK: f32 = 1.0 / (1 << 20) as f32;
 
-/// A primitive that stands somewhere, relative to the eye: 64 bytes, read by the device as it is.
+/// A bit of `Instance::surface`: it lets light straight through, so rays to lamps pass it.
+pub const NO_SHADOW: u32 = 1 << 31;
+
+/// A primitive that stands somewhere, relative to the eye: 80 bytes, read by the device as it is.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Instance {
@@ -35,6 +38,10 @@ pub struct Instance {
     pub corners: u32,
     /// How far (m) rounding in object space may move a ray that meets this instance.
     pub slack: f32,
+    /// Index of its material; that after the scene's last where it has none; and `NO_SHADOW`.
+    pub surface: u32,
+    /// Rows are aligned to sixteen bytes.
+    pub pad: [u32; 3],
 }
 
 /// The tree over one primitive.
@@ -50,6 +57,7 @@ pub struct Bottom {
     pub triangles: (u32, u32),
     mask: u32,
     corners: u32,
+    surface: u32,
     /// Greatest coordinate.
     reach: f32,
     /// A transform that has no inverse and is applied to the vertices instead.
@@ -171,7 +179,10 @@ impl SceneBvh {
                 let known = masks.get_mut(index)?;
                 *known.get_or_insert_with(|| mask::append(&mut bvh.masks, scene, &described))
             });
-            bvh.join(part, source, &described, mask);
+            let number = source.material.filter(|&index| index < scene.materials.len());
+            let free = if casts_shadow(&described) { 0 } else { NO_SHADOW };
+            let surface = number.unwrap_or(scene.materials.len()) as u32 | free;
+            bvh.join(part, source, (&described, mask, surface));
         }
         bvh.place(scene);
         bvh
@@ -185,7 +196,7 @@ impl SceneBvh {
         self.wide = Some(WideTrees::new(&self.nodes, &ranges, &self.triangles));
     }
 
-    fn join(&mut self, part: Part, source: &Primitive, material: &Material, mask: Option<u32>) {
+    fn join(&mut self, part: Part, source: &Primitive, (material, mask, surface): (&Material, Option<u32>, u32)) {
         let (nodes, triangles) = (self.nodes.len() as u32, self.triangles.len() as u32);
         let corners = self.corners.len() as u32;
         if mask.is_some() {
@@ -200,6 +211,7 @@ impl SceneBvh {
             triangles: (triangles, part.triangles.len() as u32),
             mask: mask.unwrap_or(NONE),
             corners: corners.wrapping_sub(triangles),
+            surface,
             reach: reach(&part.nodes),
             baked: part.baked,
         });
@@ -322,6 +334,8 @@ impl SceneBvh {
                 mask: bottom.mask,
                 corners: bottom.corners,
                 slack: slack as f32,
+                surface: bottom.surface,
+                pad: [0; 3],
             };
             (instance, outward(place.low - eye, place.high - eye, slack))
         };

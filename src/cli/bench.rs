@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{CliError, DeviceArgs, bench_bvh, bench_instances, bench_path, open};
+use super::{CliError, DeviceArgs, bench_bvh, bench_instances, bench_memory::Memory, bench_path, open};
 use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
@@ -31,6 +31,8 @@ What the numbers mean (all times by the host's clock unless a pass is named):
     median, p95 ms    of the frames measured; passes by the device's clock where it has one
     poses             where things are at the frame's time and when its shutter opens and closes, and what the device is
                       told of it; with --time, and for petals; one step is a 60th of a second
+    device memory     what the scene took when it was uploaded and what frames took besides, by the names of buffers and
+                      images; bytes a pixel from this size and half of it on each side
     two in flight     mean time a frame when the next is begun before one is done, as in a window
   --what path, a row for 1, 2, 4 ... threads and for all
     samples a second  whole paths with light sampling and all their bounces, on the scene given
@@ -144,8 +146,10 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let mut renderer = Renderer::new(&gpu)?;
     let device_ms = since(start);
     let start = Instant::now();
+    let before_upload = gpu.memory_by_name();
     let mut scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
     let upload_ms = since(start);
+    let mut memory = Memory::new(&gpu, before_upload);
     let view = opened.view();
     let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
@@ -157,6 +161,11 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     }
 
     let nothing = Wanted { display: false, nits: false };
+    // What a frame takes grows with its pixels: half of the size on each side first.
+    let small = view.resized(view.width.div_ceil(2), view.height.div_ceil(2));
+    let pending = renderer.submit(&scene, &small, &settings, nothing)?;
+    renderer.collect(pending)?;
+    memory.small_frame(&gpu, &small);
     let mut frame = Series { name: "frame (host clock)".into(), ms: Vec::new() };
     let mut passes: Vec<Series> = Vec::new();
     let mut lists = Default::default();
@@ -201,6 +210,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let in_flight_ms = since(start) / f64::from(args.frames);
 
     let (used, reserved) = gpu.memory_in_use();
+    memory.frame(&gpu, &view);
     let info = gpu.info();
     println!("{} on {} ({}), {}x{}", args.scene.name(), info.name, info.driver, view.width, view.height);
     println!("{:>10} {:>10}", "median ms", "p95 ms");
@@ -210,6 +220,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     println!("{in_flight_ms:>10.3}             frame, two in flight (mean)");
     println!("import {import_ms:.1} ms, device and pipelines {device_ms:.1} ms, upload {upload_ms:.1} ms");
     println!("device memory: {:.1} MiB in use, {:.1} MiB reserved", mib(used), mib(reserved));
+    memory.print();
     println!(
         "lamps: {}, evaluated a cluster: {:.1}",
         lists.lamps,
@@ -225,7 +236,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
             "frame": describe(&frame), "poses": describe(&motion), "frame_in_flight_mean_ms": in_flight_ms,
             "passes": passes.iter().map(describe).collect::<Vec<_>>(),
             "start_ms": {"import": import_ms, "device": device_ms, "upload": upload_ms},
-            "memory_bytes": {"used": used, "reserved": reserved},
+            "memory_bytes": {"used": used, "reserved": reserved, "by_name": memory.json()},
     }))
 }
 

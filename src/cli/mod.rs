@@ -19,6 +19,7 @@ macro_rules! println {
 mod bench;
 mod bench_bvh;
 mod bench_instances;
+mod bench_memory;
 mod bench_path;
 mod bench_rays;
 mod compare;

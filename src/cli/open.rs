@@ -512,6 +512,7 @@ impl Opened {
             ao: self.ao(),
             // What meters read keeps no history.
             ssr: SsrSettings { frames: 0, ..self.ssr() },
+            refraction: self.look.passes.refraction.unwrap_or_default(),
             aovs,
             ..Settings::default()
         }

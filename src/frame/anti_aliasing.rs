@@ -32,7 +32,8 @@ pub enum AntiAliasing {
 pub struct Temporal {
     /// Pixels that are rendered over those of the picture, on each side: from 1/4 to 1.
     pub scale: f64,
-    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016).
+    /// Standard deviations of its neighbourhood that a history may be off its mean (Salvi 2016) where nothing moves; from
+    /// 2 pixels a frame on it is 1 at most.
     pub gamma: f32,
     /// Frames that a moving history is the mean of at most.
     pub frames: f32,
@@ -44,7 +45,7 @@ pub struct Temporal {
 
 impl Default for Temporal {
     fn default() -> Self {
-        Self { scale: 1.0, gamma: 1.5, frames: 16.0, mip_bias: -1.0, still: true }
+        Self { scale: 1.0, gamma: 2.5, frames: 16.0, mip_bias: -1.0, still: true }
     }
 }
 

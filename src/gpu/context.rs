@@ -223,6 +223,17 @@ impl Inner {
         })
     }
 
+    /// Bytes of device memory that objects hold, by the objects' names; those of one name together.
+    #[must_use]
+    pub fn memory_by_name(&self) -> BTreeMap<String, u64> {
+        let report = lock(&self.allocator).as_ref().map(Allocator::generate_report);
+        let mut sums = BTreeMap::new();
+        for allocation in report.into_iter().flat_map(|report| report.allocations) {
+            *sums.entry(allocation.name).or_insert(0) += allocation.size;
+        }
+        sums
+    }
+
     /// Waits until the device has nothing to do.
     pub fn wait_idle(&self) {
         let _queue = lock(&self.queue);

@@ -66,7 +66,7 @@ impl Default for AoSettings {
             enabled: true,
             radius: 2.0,
             falloff: 0.2,
-            thickness: 0.2,
+            thickness: 0.05,
             slices: 2,
             steps: 8,
             half_resolution: false,

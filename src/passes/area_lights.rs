@@ -46,7 +46,7 @@ pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
             right: right.as_vec3(),
             half_width: half_width as f32,
             half_height: half_height as f32,
-            kind: kind | sides | shared::LIGHT_SHADOW,
+            kind: kind | sides | shared::LIGHT_SHADOW | shared::LIGHT_MESH,
             profile: shared::NONE,
             shadow: shared::NONE,
         },

@@ -113,23 +113,30 @@ impl LayeredPass {
         draws: &[&Draw],
     ) -> GpuResult<()> {
         let Some(layers) = &scene.layers else { return Ok(()) };
-        let pipeline = self.variants.get(features(data, split, true))?;
+        let features = features(data, split, true);
+        let pipeline = self.variants.get(features)?;
         let mut binds = vec![
             ("light_block", Bind::Storage(&data.lights)),
             ("layered_block", Bind::Storage(&layers.materials)),
             ("layer_table_block", Bind::Storage(&layers.tables)),
-            ("back_image", Bind::Sampled(&behind.backs)),
         ];
+        if !features.glass {
+            binds.push(("back_image", Bind::Sampled(&behind.backs)));
+        }
         binds.extend(LEVEL_NAMES.iter().zip(&behind.levels).map(|(&name, level)| (name, Bind::Sampled(level))));
         binds.extend(data.light_binds(atlas));
-        binds.extend(data.traced.iter().flat_map(FrameTrees::empty_masks));
+        match (&data.traced, &data.through) {
+            (Some(trees), _) => binds.extend(trees.empty_masks()),
+            (None, Some(trees)) => binds.extend(trees.binds().into_iter().chain(trees.empty_masks())),
+            (None, None) => {}
+        }
         draw_all(rec, scene, data, draws, (&pipeline, TextureSets::Layers), &binds)
     }
 }
 
 /// What this frame needs; rays always know masks, which saves shaders.
 fn features(data: &FrameData, split: bool, over: bool) -> Features {
-    Features { masks: false, over, ..Features::of(data, split) }
+    Features { masks: false, over, glass: over && data.through.is_some(), ..Features::of(data, split) }
 }
 
 const LEVEL_NAMES: [&str; 6] = ["behind_0", "behind_1", "behind_2", "behind_3", "behind_4", "behind_5"];
@@ -146,7 +153,7 @@ impl BehindImages {
         match behind {
             Some(behind) => Self {
                 levels: behind.levels.iter().map(|&level| cx.image(level)).collect(),
-                backs: cx.image(behind.backs),
+                backs: behind.backs.map_or_else(|| Arc::clone(&scene.no_backs), |backs| cx.image(backs)),
             },
             None => {
                 Self { levels: vec![Arc::clone(&scene.white); LEVEL_NAMES.len()], backs: Arc::clone(&scene.no_backs) }
@@ -163,7 +170,7 @@ pub fn marked(draw: &Draw) -> bool {
 
 /// The images that the pass reads, for its declaration.
 pub(super) fn behind_handles(behind: &Behind) -> impl Iterator<Item = ImageHandle> + '_ {
-    behind.levels.iter().copied().chain([behind.backs])
+    behind.levels.iter().copied().chain(behind.backs)
 }
 
 #[cfg(test)]

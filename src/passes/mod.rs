@@ -80,6 +80,8 @@ pub struct FrameData {
     pub traced: Option<traced::FrameTrees>,
     /// What reflections in the picture need; none where they are off.
     pub ssr: Option<ssr::FrameSsr>,
+    /// The trees that rays through refracting bodies walk; none where they are found on the picture.
+    pub through: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).

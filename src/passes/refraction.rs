@@ -24,8 +24,8 @@ pub const BACKS: vk::Format = vk::Format::R32G32_UINT;
 pub struct Behind {
     /// The lit picture.
     pub levels: [ImageHandle; LEVELS],
-    /// Back faces.
-    pub backs: ImageHandle,
+    /// Back faces, where rays do not find them.
+    pub backs: Option<ImageHandle>,
 }
 
 struct Pipelines {
@@ -85,22 +85,8 @@ impl RefractionPass {
             return None;
         }
         let [width, height] = data.values.size;
-        let backs_depth = g.image("refraction backs depth", width, height, DEPTH);
-        let backs = g.image("refraction backs", width, height, BACKS);
-        g.pass("refraction backs").depth_cleared(backs_depth).color_cleared(backs, [0.0; 4]).record(move |cx| {
-            let pipelines = self.pipelines()?;
-            // Seen from behind: the winding is taken the other way round, and nothing has two sides.
-            let turned: Vec<Draw> = data
-                .visible
-                .draws
-                .iter()
-                .filter(|draw| draw.refracts)
-                .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
-                .collect();
-            let draws: Vec<&Draw> = turned.iter().collect();
-            draw_all(cx.rec, scene, data, &draws, (&pipelines.backs, TextureSets::Core), &[])
-        });
-        let mut levels = [backs; LEVELS];
+        let backs = data.through.is_none().then(|| self.declare_backs(g, scene, data));
+        let mut levels = [lit.light; LEVELS];
         for (level, out) in levels.iter_mut().enumerate() {
             let side = |side: u32| side.div_ceil(1 << level).max(1);
             *out = g.image(&format!("refraction level {level}"), side(width), side(height), LIGHT);
@@ -131,5 +117,26 @@ impl RefractionPass {
                 });
         }
         Some(Behind { levels, backs })
+    }
+
+    /// Declares what is seen of the back faces.
+    fn declare_backs<'a>(&'a self, g: &mut Graph<'a>, scene: &'a GpuScene, data: &'a FrameData) -> ImageHandle {
+        let [width, height] = data.values.size;
+        let backs_depth = g.image("refraction backs depth", width, height, DEPTH);
+        let backs = g.image("refraction backs", width, height, BACKS);
+        g.pass("refraction backs").depth_cleared(backs_depth).color_cleared(backs, [0.0; 4]).record(move |cx| {
+            let pipelines = self.pipelines()?;
+            // Seen from behind: the winding is taken the other way round, and nothing has two sides.
+            let turned: Vec<Draw> = data
+                .visible
+                .draws
+                .iter()
+                .filter(|draw| draw.refracts)
+                .map(|draw| Draw { mirrored: !draw.mirrored, double_sided: false, ..*draw })
+                .collect();
+            let draws: Vec<&Draw> = turned.iter().collect();
+            draw_all(cx.rec, scene, data, &draws, (&pipelines.backs, TextureSets::Core), &[])
+        });
+        backs
     }
 }

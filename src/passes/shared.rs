@@ -145,6 +145,14 @@ shader_struct! {
         pub corners: u32,
         /// How far (m) rounding in object space may move a ray.
         pub slack: f32,
+        /// Number of its material, and `bvh::NO_SHADOW`.
+        pub surface: u32,
+        /// Padding.
+        pub pad0: u32,
+        /// Padding.
+        pub pad1: u32,
+        /// Padding.
+        pub pad2: u32,
     }
 }
 
@@ -374,6 +382,8 @@ pub const LIGHT_TUBE: u32 = 5;
 /// A triangle of an emissive mesh. Its place is its middle; one side has length `half_width` along `right`, the other
 /// lies `spot_offset` along `right` and `half_height` along `direction` x `right`.
 pub const LIGHT_TRIANGLE: u32 = 6;
+/// A piece of a mesh that glows.
+pub const LIGHT_MESH: u32 = 0x400;
 /// Both faces shine.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.

@@ -48,7 +48,7 @@ pub struct TaaFrame {
     pub depth_before: Vec4,
     /// Weight that the history has at most; 0 forgets it.
     pub most: f32,
-    /// Standard deviations of its neighbourhood that a history may be off its mean.
+    /// Standard deviations of its neighbourhood that a history may be off its mean where nothing moves.
     pub gamma: f32,
     /// Nothing has moved since the last frame.
     pub still: bool,

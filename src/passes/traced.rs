@@ -9,7 +9,7 @@ use super::{GpuScene, scene_data::WorldLight, shared};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
-    scene::Scene,
+    scene::{AlphaMode, Material, Scene},
 };
 
 /// Which lights find their shadows by rays.
@@ -36,9 +36,32 @@ impl TreesFor {
     }
 }
 
-/// The trees over all that casts shadows.
+/// What the trees over a scene are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeUse {
+    /// Rays for shadows.
+    pub shadows: bool,
+    /// Rays that refract: the trees have what refracts too, panes that cast no shadow among it.
+    pub refraction: bool,
+}
+
+impl TreeUse {
+    /// Whether any trees are wanted.
+    #[must_use]
+    pub const fn any(self) -> bool {
+        self.shadows || self.refraction
+    }
+
+    fn takes(self, material: &Material) -> bool {
+        casts_shadow(material) || self.refraction && material.transmits() && material.alpha != AlphaMode::Blend
+    }
+}
+
+/// The trees over all that casts shadows, or refracts.
 pub struct SceneTrees {
     bvh: SceneBvh,
+    /// What they are for.
+    pub wanted: TreeUse,
     buffers: [(&'static str, Arc<Buffer>); 4],
     masked: bool,
 }
@@ -48,8 +71,8 @@ impl SceneTrees {
     ///
     /// # Errors
     /// Out of memory; more triangles than the device's buffers hold; a lost device.
-    pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<Self> {
-        let mut bvh = SceneBvh::new(scene, casts_shadow);
+    pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene, wanted: TreeUse) -> GpuResult<Self> {
+        let mut bvh = SceneBvh::new(scene, |material| wanted.takes(material));
         let mut upload = |name: &str, bytes: &[u8], least: usize| {
             let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
             uploader.buffer(&buffer, bytes)?;
@@ -67,7 +90,7 @@ impl SceneTrees {
         if scene.deformed().is_empty() {
             bvh.forget_triangles();
         }
-        Ok(Self { bvh, buffers, masked })
+        Ok(Self { bvh, wanted, buffers, masked })
     }
 
     /// Goes along with a scene whose nodes and vertices have moved. Where nodes have moved the upper level is made anew;
@@ -77,7 +100,7 @@ impl SceneTrees {
     /// Out of memory; a lost device.
     pub fn follow(&mut self, gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<()> {
         if !self.bvh.fits(scene) {
-            *self = Self::new(gpu, uploader, scene)?;
+            *self = Self::new(gpu, uploader, scene, self.wanted)?;
             return Ok(());
         }
         let deformed = scene.deformed();
@@ -115,7 +138,7 @@ pub struct FrameTrees {
 }
 
 impl FrameTrees {
-    /// None where nothing casts shadows.
+    /// None where they hold nothing.
     ///
     /// # Errors
     /// Out of memory; a scene that was uploaded without trees.
@@ -183,6 +206,6 @@ mod tests {
         }
         same!(bvh::Node, shared::BvhNode: low first high count);
         same!(bvh::Triangle, shared::BvhTriangle: a normal_a b normal_b c normal_c);
-        same!(bvh::Instance, shared::BvhInstance: rows root mask corners slack);
+        same!(bvh::Instance, shared::BvhInstance: rows root mask corners slack surface);
     }
 }

@@ -22,6 +22,8 @@ pub struct Features {
     pub masks: bool,
     /// Over the lit picture, through which it shows; of the layered pass only.
     pub over: bool,
+    /// Rays through refracting bodies; only with `over`.
+    pub glass: bool,
 }
 
 impl Features {
@@ -35,6 +37,7 @@ impl Features {
             traced: traced.is_some(),
             masks: traced.is_some_and(super::traced::FrameTrees::masked),
             over: false,
+            glass: false,
         }
     }
 
@@ -47,6 +50,7 @@ impl Features {
             (self.traced, "TRACED"),
             (self.traced && self.masks, "BVH_MASKS"),
             (self.over, "OVER"),
+            (self.over && self.glass, "GLASS"),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -114,12 +118,13 @@ mod tests {
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
         for file in ["lighting.frag", "blend.frag", "layered.frag"] {
-            for bits in 0..if file == "layered.frag" { 32 } else { 16 } {
+            for bits in 0..if file == "layered.frag" { 64 } else { 16 } {
                 let on = |bit: u32| bits & 1 << bit != 0;
                 if file == "layered.frag" && on(3) {
                     continue;
                 }
-                let features = Features { split: on(0), area: on(1), traced: on(2), masks: on(3), over: on(4) };
+                let [split, area, traced, masks, over, glass] = [0, 1, 2, 3, 4, 5].map(on);
+                let features = Features { split, area, traced, masks, over, glass };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

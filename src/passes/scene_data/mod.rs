@@ -43,7 +43,7 @@ use super::{
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
     shared,
-    traced::{SceneTrees, TreesFor},
+    traced::{SceneTrees, TreeUse, TreesFor},
     view::View,
 };
 use crate::{
@@ -249,6 +249,12 @@ fn pack_materials(scene: &Scene, numbers: &[Option<u32>]) -> Vec<shared::Materia
 }
 
 impl GpuScene {
+    /// Whether it was uploaded with trees for shadow rays.
+    #[must_use]
+    pub fn traces_shadows(&self) -> bool {
+        self.trees.as_ref().is_some_and(|trees| trees.wanted.shadows)
+    }
+
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
@@ -322,7 +328,8 @@ impl GpuScene {
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let trees = trees.wanted(&lights).then(|| SceneTrees::new(gpu, &mut uploader, scene)).transpose()?;
+        let wanted = TreeUse { shadows: trees.wanted(&lights), refraction: materials.iter().any(refracts) };
+        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;

@@ -12,7 +12,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.taa.scale", "pixels that are rendered over the picture's, on each side, from 0.25 to 1"),
     (
         "passes.taa.clip",
-        "standard deviations of its surroundings that what is kept may be off, from 0.25 to 8, e.g. 1.25",
+        "standard deviations of its surroundings that what is kept may be off, where nothing moves (1 at most from 2 pixels a frame on), from 0.25 to 8, e.g. 2.5",
     ),
     ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
     ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
@@ -33,13 +33,17 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ssr.resolution", "full or half"),
     ("passes.ssr.max_roughness", "roughness from 0.01 to 1 up to which surfaces reflect the picture, e.g. 0.6"),
     ("passes.ssr.thickness", "0.001 to 10: what is seen is so thick, as a part of its distance, e.g. 0.1"),
-    ("passes.ssr.taps", "neighbours whose rays a pixel uses, 1 to 64, e.g. 8"),
+    ("passes.ssr.taps", "neighbours whose rays a pixel uses, 1 to 64, e.g. 16"),
     ("passes.ssr.steps", "cells of the depth pyramid that a ray may cross, 8 to 1024, e.g. 128"),
     ("passes.ssr.frames", "frames that a moving reflection is the mean of at most, 0 (no history) to 256"),
     (
         "passes.ssr.reprojection",
         "virtual, surface, smallest or hit_parallax: by which motion a reflection's history is found; others than virtual \
          are for comparison",
+    ),
+    (
+        "passes.refraction.method",
+        "traced or screen: by rays through bodies, or by what the picture shows of their back faces",
     ),
     ("passes.culling.enabled", "true or false: the device finds what is drawn; else the host, by the view alone"),
     ("passes.culling.occlusion", "true or false: what lies behind other things is not drawn"),
@@ -59,6 +63,16 @@ pub enum ShadowMethod {
     Maps,
     /// Rays through the scene (docs/shadows.md).
     Traced,
+}
+
+/// How what lies behind refracting surfaces is found (docs/layered.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefractionMethod {
+    /// By rays through bodies, which are crossed face by face.
+    #[default]
+    Traced,
+    /// By the lit picture and the depth of back faces.
+    Screen,
 }
 
 /// How edges are made smooth (docs/anti-aliasing.md).
@@ -161,6 +175,8 @@ pub struct PassesLook {
     pub ao: AoLook,
     /// `ssr.*`.
     pub ssr: SsrLook,
+    /// `refraction.method`.
+    pub refraction: Option<RefractionMethod>,
     /// `culling.enabled`.
     pub culling: Option<bool>,
     /// `culling.occlusion`.
@@ -219,6 +235,13 @@ impl PassesLook {
                 self.ao.half_resolution = Some(match read.value {
                     "full" => false,
                     "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.refraction.method" => {
+                self.refraction = Some(match read.value {
+                    "traced" => RefractionMethod::Traced,
+                    "screen" => RefractionMethod::Screen,
                     _ => return Err(read.wrong()),
                 });
             }

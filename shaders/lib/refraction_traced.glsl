@@ -1,0 +1,373 @@
+// What is seen through a refracting surface, by rays: bodies are crossed as they are, face by face, with what each face reflects
+// and lets through (docs/layered.md). A ray that meets something opaque takes its light from the picture where the picture
+// shows it; else the hit is lit anew.
+#ifndef LIB_REFRACTION_TRACED
+#define LIB_REFRACTION_TRACED
+#ifndef TRACED
+#include "lib/traced.glsl"
+#endif
+
+// Facets of a rough surface that light comes through, and that mirror; rays at most to each; to a smooth surface.
+const uint FACETS = 16u;
+const uint MIRRORED_FACETS = 8u;
+const uint FACET_RAYS = 10u;
+const uint SMOOTH_RAYS = 32u;
+// What adds less than this part of white, or of what comes along it, is not followed.
+const float LEAST_SHARE = 1.0 / 512.0;
+const uint WAITING = 8u;
+// Lamps without a surface, at most, that light what the picture does not show.
+const uint HIDDEN_LAMPS = 16u;
+
+struct Path {
+    vec3 origin;
+    vec3 direction;
+    vec3 away;           // unit, from the surface that it leaves
+    vec3 share;          // of the light along it, what arrives at the camera
+    uint body;           // layered material of the volume that it is in, or NONE
+    float width;         // metres that the lookup stands for where it begins
+    float reach;         // of rays to a lamp: where they end; their share is all its light. Else 0
+};
+
+Path path_waiting[WAITING];
+uint path_count;
+// Indices by colour, for dispersion: -1 red, 0 green and all others, 1 blue.
+float path_color;
+// The facet's point of the unit square at each further face.
+vec2 path_facet;
+
+// Where there is no room what matters least is given up.
+void path_add(Path path) {
+    if (max3(path.share) < LEAST_SHARE) {
+        return;
+    }
+    if (path_count < WAITING) {
+        path_waiting[path_count++] = path;
+        return;
+    }
+    uint least = 0u;
+    for (uint i = 1u; i < WAITING; ++i) {
+        least = max3(path_waiting[i].share) < max3(path_waiting[least].share) ? i : least;
+    }
+    if (max3(path_waiting[least].share) < max3(path.share)) {
+        path_waiting[least] = path;
+    }
+}
+
+struct Met {
+    vec3 position;
+    vec3 normal;         // unit, of the mesh, on the outer side
+    vec3 away;           // unit, of the triangle, likewise
+    uint material;
+};
+
+Met surface_met(BvhHit hit, vec3 d) {
+    BvhInstance instance = bvh_instances[hit.instance];
+    BvhTriangle triangle = bvh_triangles[hit.triangle];
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    // As in leave_surface.
+    vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
+    vec3 away = normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
+    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec3 n = w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
+        + w.z * unpack_vertex_normal(triangle.normal_c);
+    n = rows * n;
+    float l2 = dot(n, n);
+    n = l2 > 1e-30 ? n * inversesqrt(l2) : away;
+    // Both as the vertex normals say which side is outside.
+    away = dot(away, n) < 0.0 ? -away : away;
+    // A normal that leans beyond the ray's side of the triangle would send light through it.
+    n = dot(n, d) * dot(away, d) > 0.0 ? n : away;
+    // On the triangle itself, not somewhere along the ray: what leaves it is lifted off by rounding only.
+    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
+    p = inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+    return Met(p, n, away, instance.surface & ~BVH_NO_SHADOW);
+}
+
+// Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
+// surface of its factors. Lamps without a surface wait for a ray each.
+vec3 lit_anew(Met met, vec3 d, vec3 share) {
+    Material m = materials[met.material];
+    vec3 light = m.emission.rgb;
+    float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
+    vec3 n = met.normal * side;
+    if ((m.flags & MATERIAL_UNLIT) == 0u) {
+        vec3 matte = clamp(m.base_color.rgb, 0.0, 1.0) / PI;
+        if (has_surroundings()) {
+            light += matte * irradiance_around(met.position, n);
+        }
+        for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
+            Light lamp = lights[i];
+            if ((lamp.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
+                continue;
+            }
+            bool sun = (lamp.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
+            vec3 l;
+            vec3 e = light_illuminance(lamp, sun, met.position, l);
+            e *= profile_factor(lamp, -l) * max(dot(n, l), 0.0) * frame.pre_exposure;
+            float reach = sun ? 1e9 : distance(lamp.position, met.position) * (1.0 - BEFORE_LAMP);
+            reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
+            path_add(Path(met.position, l, met.away * side, share * matte * e, NONE, 0.0, reach));
+        }
+    }
+    return share * light * frame.pre_exposure;
+}
+
+#ifdef AREA
+// Luminance (nits by channel) of the nearest lamp's surface that a ray meets before `t`, which becomes where; w: 1 where there is one.
+// The trees hold no lamps.
+vec4 lamp_met(vec3 from, vec3 d, inout float t) {
+    vec4 met = vec4(0.0);
+    for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
+        Light lamp = lights[i];
+        uint kind = (lamp.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE : lamp.kind & LIGHT_KIND_BITS;
+        vec3 to = lamp.position - from;
+        float at = -1.0;
+        if (kind == LIGHT_SPHERE || kind == LIGHT_TUBE) {
+            // A tube is the points that are as near to its axis.
+            float along = kind == LIGHT_TUBE ? dot(d, lamp.right) : 0.0;
+            vec3 across = d - along * lamp.right;
+            vec3 off = kind == LIGHT_TUBE ? to - dot(to, lamp.right) * lamp.right : to;
+            float a = max(dot(across, across), 1e-12);
+            float b = dot(across, off);
+            float inside = b * b - a * (dot(off, off) - lamp.half_width * lamp.half_width);
+            at = inside >= 0.0 ? (b - sqrt(inside)) / a : -1.0;
+            bool beyond = kind == LIGHT_TUBE && abs(at * along - dot(to, lamp.right)) > lamp.half_height;
+            at = beyond ? -1.0 : at;
+        } else if (kind == LIGHT_RECTANGLE || kind == LIGHT_DISK) {
+            float steep = dot(d, lamp.direction);
+            bool shines = steep < 0.0 || (lamp.kind & LIGHT_TWO_SIDED) != 0u;
+            at = abs(steep) > 1e-9 ? dot(to, lamp.direction) / steep : -1.0;
+            vec3 p = d * at - to;
+            vec2 place = vec2(dot(p, lamp.right), dot(p, cross(lamp.direction, lamp.right)));
+            bool inside = kind == LIGHT_DISK ? dot(place, place) <= lamp.half_width * lamp.half_width
+                                             : all(lessThanEqual(abs(place), vec2(lamp.half_width, lamp.half_height)));
+            at = inside && shines ? at : -1.0;
+        }
+        if (at > 0.0 && at < t) {
+            t = at;
+            met = vec4(lamp.intensity, 1.0);
+        }
+    }
+    return met;
+}
+#endif
+
+// Axes across a unit normal. Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
+mat3 axes_about(vec3 n) {
+    float side = n.z < 0.0 ? -1.0 : 1.0;
+    float a = -1.0 / (side + n.z);
+    float b = n.x * n.y * a;
+    return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
+}
+
+// A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the unit square. Dupuy and
+// Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3.
+vec3 seen_facet(vec3 v, float alpha, vec2 u) {
+    vec3 stretched = normalize(vec3(v.xy * alpha, v.z));
+    float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
+    float r = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
+    vec3 h = vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), z) + stretched;
+    return normalize(vec3(h.xy * alpha, max(h.z, 1e-7)));
+}
+
+// Smith's auxiliary function of GGX: Heitz 2014, equation 72.
+float smith_lambda(float cosine, float alpha) {
+    float c2 = cosine * cosine;
+    return 0.5 * (sqrt(1.0 + alpha * alpha * (1.0 - c2) / max(c2, 1e-12)) - 1.0);
+}
+
+// What of light along l is not masked, where facets are drawn as they are seen from v; heights correlated (there, equation 99).
+float unmasked(float v, float l, float alpha) {
+    float seen = 1.0 + smith_lambda(v, alpha);
+    return seen / (seen + smith_lambda(l, alpha));
+}
+
+// Points of the unit square in four dimensions that fill them evenly: the powers of the root of x^5 = x + 1 (Roberts 2018,
+// "The Unreasonable Effectiveness of Quasirandom Sequences").
+const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
+
+// A face of a body that refracts, or of a thin wall, met by a path.
+void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
+    Material m = materials[met.material];
+    LayeredMaterial l = layered[layer];
+    vec3 d = path.direction;
+    float side = dot(met.normal, d) < 0.0 ? 1.0 : -1.0;
+    vec3 n = met.normal * side;
+    vec3 away = met.away * side;
+    float roughness = clamp(m.roughness, 0.0, 1.0);
+    float alpha = roughness * roughness;
+    bool is_rough = alpha > MIN_ALPHA;
+    vec3 h = n;
+    if (is_rough) {
+        mat3 axes = axes_about(n);
+        vec3 v = -d * axes;
+        h = axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), alpha, path_facet);
+        path_facet = fract(path_facet + EVEN.xy);
+    }
+    float cosine = clamp(-dot(h, d), 0.0, 1.0);
+    float index = l.ior > 0.0 ? max(l.ior, 1.0) : 1e6;
+    index += path_color * (index - 1.0) * 0.025 * l.dispersion;
+    vec3 tint = clamp(m.base_color.rgb, 0.0, 1.0);
+    bool thin = (l.flags & LAYERS_VOLUME) == 0u;
+    float eta = thin || side > 0.0 ? index : 1.0 / index;
+    float reflects = fresnel_exact(cosine, eta);
+    reflects = reflects < 1.0 && index == 1.0 ? 0.0 : reflects < 1.0 ? reflects * clamp(l.specular, 0.0, 1.0) : 1.0;
+    float glass = (1.0 - clamp(m.metallic, 0.0, 1.0)) * l.transmission;
+    share *= glass;
+    vec3 back = reflect(d, h);
+    float back_cosine = dot(back, n);
+    float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha) : 1.0;
+    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, 0.0);
+    Path through = mirrored;
+    through.share = vec3(0.0);
+    if (reflects < 1.0) {
+        // Through a thin wall goes the reflection, mirrored to the other side.
+        vec3 on = thin ? back - 2.0 * back_cosine * n : refract(d, h, 1.0 / eta);
+        float on_cosine = -dot(on, n);
+        kept = on_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), on_cosine, alpha) : 1.0;
+        uint body = thin ? path.body : side > 0.0 ? layer : NONE;
+        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width, 0.0);
+    }
+    // What is added last is followed first.
+    bool mirror_first = max3(mirrored.share) > max3(through.share);
+    for (int i = 0; i < 2; ++i) {
+        if ((i == 0) == mirror_first) {
+            path_add(through);
+        } else {
+            path_add(mirrored);
+        }
+    }
+}
+
+// Light that comes along a path, times its share: of the picture where that shows where it ends, else of what is around, else
+// of the surface met, lit anew. `met` counts where `hit`.
+vec3 light_at_end(Surface s, Path path, bool hit, Met met, float width, float spread) {
+    vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
+    float along = dot(end, frame.forward.xyz);
+    float pixel = pixel_size_at(along, dot(s.position, frame.forward.xyz));
+    vec3 to = frame.forward.w != 0.0 ? frame.forward.xyz : normalize(end);
+    float steep = dot(met.away, to);
+    vec2 place;
+    bool shown = place_of(end, place);
+    if (shown) {
+        float there = behind_distance(place);
+        // The camera and the ray see the same side; half precision, and a pixel's own depth.
+        shown = !hit ? there <= 0.0
+                     : steep * dot(met.away, path.direction) > 0.0
+                && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
+    }
+    if (shown) {
+        return path.share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
+    }
+    if (hit) {
+        return lit_anew(met, path.direction, path.share);
+    }
+    if (!has_surroundings()) {
+        return vec3(0.0);
+    }
+    return path.share * luminance_around(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+}
+
+// Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each place in the code that walks
+// the trees costs drivers that compile it.
+vec3 refracted_light(Surface s, Layers y, float thickness) {
+    uint layer = materials[material_index].layers;
+    float coat = 1.0 - coat_fresnel(s, y);
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
+    pixel_at_surface = pixel_size_here();
+    bool is_rough = s.alpha > MIN_ALPHA;
+    // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
+    uint colors = layered[layer].dispersion > 0.0 && !y.thin ? 3u : 1u;
+    uint through = (is_rough ? FACETS : 1u) * colors;
+    uint mirrored = is_rough ? MIRRORED_FACETS : 1u;
+    float bends = y.thin ? 2.0 : y.ior - 1.0;
+    vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
+    vec4 shift = vec4(gradient_noise(pixel), gradient_noise(pixel.yx + vec2(37.0, 17.0)),
+                      gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
+    mat3 axes = axes_about(s.normal);
+    vec3 v = s.view * axes;
+    vec3 sum = vec3(0.0);
+    for (uint job = 0u; job < through + mirrored; ++job) {
+        bool mirrors = job >= through;
+        vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
+        path_facet = u.zw;
+        vec3 h = is_rough ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), s.alpha, u.xy) : s.normal;
+        float vh = clamp(dot(s.view, h), 0.0, 1.0);
+        vec3 reflects = layer_fresnel(s, y, vh, schlick_weight(vh)).glass;
+        vec3 color = vec3(1.0);
+        path_color = 0.0;
+        if (colors == 3u && !mirrors) {
+            color = vec3(equal(uvec3(0u, 1u, 2u), uvec3(job % 3u)));
+            path_color = float(job % 3u) - 1.0;
+        }
+        vec3 on = mirrors ? reflects / float(mirrored)
+                          : (1.0 - max3(reflects)) * float(colors) / float(through) * s.base_color * color;
+        vec3 d = reflect(-s.view, h);
+        if (!mirrors) {
+            float index = y.ior + path_color * (y.ior - 1.0) * 0.025 * layered[layer].dispersion;
+            d = y.thin ? d - 2.0 * dot(d, s.normal) * s.normal : refract(-s.view, h, 1.0 / index);
+        }
+        float side = mirrors ? 1.0 : -1.0;
+        float cosine = side * dot(d, s.normal);
+        float kept = cosine <= 0.0 ? 0.0 : is_rough ? unmasked(nv, cosine, s.alpha) : 1.0;
+        // What a facet stands for, as directions have it.
+        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
+        path_count = 0u;
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, 0.0));
+        uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
+        for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
+            Path path = path_waiting[--path_count];
+            bool to_lamp = path.reach > 0.0;
+            float reach = to_lamp ? path.reach : 1e30;
+            BvhHit hit = BvhHit(reach, vec2(0.0), NONE, 0u);
+            // The last ones take what comes from their direction, unhindered.
+            if (i < most) {
+                hit = trace_ray(path.origin, path.direction, path.away, reach, to_lamp);
+            }
+            if (to_lamp) {
+                sum += hit.instance == NONE && i < most ? path.share : vec3(0.0);
+                continue;
+            }
+#ifdef AREA
+            // What the surface itself mirrors of lamps is integrated as for other surfaces.
+            if (!(mirrors && i == 0u)) {
+                vec4 lamp = lamp_met(path.origin, path.direction, hit.t);
+                if (lamp.w > 0.0) {
+                    vec3 left = path.body != NONE ? exp(-layered[path.body].absorption * hit.t) : vec3(1.0);
+                    sum += path.share * left * lamp.rgb * frame.pre_exposure;
+                    continue;
+                }
+            }
+#endif
+            bool is_hit = hit.instance != NONE;
+            Met met;
+            float glass = 0.0;
+            float width = path.width + spread * hit.t;
+            Path cut = path;
+            uint met_layer = NONE;
+            if (is_hit) {
+                met = surface_met(hit, path.direction);
+                if (path.body != NONE) {
+                    path.share *= exp(-layered[path.body].absorption * hit.t);
+                }
+                met_layer = materials[met.material].layers;
+                if (met_layer != NONE) {
+                    glass = (1.0 - clamp(materials[met.material].metallic, 0.0, 1.0)) * layered[met_layer].transmission;
+                }
+                cut.share = path.share * (1.0 - glass);
+            } else {
+                met = Met(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
+            }
+            if (glass < 1.0) {
+                sum += light_at_end(s, cut, is_hit, met, width, spread);
+            }
+            if (glass > 0.0) {
+                cross_face(path, met, met_layer, path.share, width);
+            }
+        }
+    }
+    return sum;
+}
+
+#endif
