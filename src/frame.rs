@@ -17,18 +17,20 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     passes::{
         FrameData, GpuScene, Passes, View,
+        anti_aliasing::Method,
         culling::{self, Culled, CullingSettings, FrameCulling},
         dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
-        lighting::LightingInputs,
+        lighting::{LightingInputs, Lit},
         probes::probes_for,
         resolve::Channel,
         scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
         shared::{self, FrameConstants},
+        ssr::{self, FrameSsr, SsrInputs, SsrPass},
         taa::Resolved,
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
@@ -40,6 +42,7 @@ use crate::{
 };
 
 pub use crate::passes::ao::AoSettings;
+pub use crate::passes::ssr::{Reprojection, SsrSettings};
 
 /// One more output beside the picture, for `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +57,51 @@ pub enum Aov {
     DirectSpecular,
     /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
     Velocity,
+    /// What is known of reflections in the picture (docs/reflections.md); nothing where they are off.
+    Reflection(ReflectionAov),
+}
+
+/// What is known of reflections in the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReflectionAov {
+    /// Shares of a pixel's rays that found a surface, that found the surroundings, and that found nothing.
+    Hit,
+    /// Length of the rays (m), at most 10^6, which is beyond all surfaces; 0 where nothing was found.
+    Distance,
+    /// Pixels right and down that the reflection has moved since the last frame, and by what that was found: 1 the
+    /// surface's motion, 2 the mirror image's.
+    Motion,
+    /// Frames in the history, this one included.
+    History,
+    /// Why the history was not used: 0 it was, 1 nothing reflects here, 2 there was none, 3 it was outside of the picture, 4
+    /// another surface was there, 5 turned another way, 6 the reflection lay nearer or farther, 7 what is reflected moved in
+    /// another way.
+    Rejection,
+}
+
+impl ReflectionAov {
+    /// Which of `Reflected::debug` has it.
+    const fn image(self) -> usize {
+        match self {
+            Self::Hit | Self::Distance | Self::Rejection => 0,
+            Self::Motion | Self::History => 1,
+        }
+    }
+
+    /// Of a pixel of that image.
+    fn of(self, [a, b, c, d]: [f32; 4]) -> [f32; 4] {
+        match self {
+            Self::Hit => [a, b, if d == 1.0 { 0.0 } else { (1.0 - a - b).clamp(0.0, 1.0) }, 1.0],
+            Self::Distance | Self::History => [c, c, c, 1.0],
+            Self::Rejection => [d, d, d, 1.0],
+            Self::Motion => [a, b, d, 1.0],
+        }
+    }
 }
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 13] = [
+    pub const ALL: [(&'static str, Self); 18] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -72,6 +115,11 @@ impl Aov {
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
         ("velocity", Self::Velocity),
+        ("reflection_hit", Self::Reflection(ReflectionAov::Hit)),
+        ("reflection_distance", Self::Reflection(ReflectionAov::Distance)),
+        ("reflection_motion", Self::Reflection(ReflectionAov::Motion)),
+        ("reflection_history", Self::Reflection(ReflectionAov::History)),
+        ("reflection_rejection", Self::Reflection(ReflectionAov::Rejection)),
     ];
 
     /// Its name.
@@ -157,6 +205,8 @@ pub struct Settings {
     pub sample: Option<Sample>,
     /// What hides light from all around.
     pub ao: AoSettings,
+    /// Reflections in the picture.
+    pub ssr: SsrSettings,
     /// How what lies behind refracting surfaces is found.
     pub refraction: RefractionMethod,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
@@ -193,7 +243,7 @@ fn frame<'a>(
     settings: &Settings,
     (kept_maps, moved): (Option<&MapPlan>, bool),
 ) -> FrameImages {
-    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity));
+    let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Reflection(_)));
     let vertices = passes.skin.declare(g, scene, moved);
     let culled = passes.culling.declare(g, scene, data, vertices);
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
@@ -204,11 +254,30 @@ fn frame<'a>(
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
+    let velocity = data
+        .ssr
+        .as_ref()
+        .map(|_| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
+    let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
+    let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
+        (Some(ssr), Some(velocity), Some(pass)) => {
+            let inputs = SsrInputs { gbuffer, light: lit.light, open, velocity };
+            let followed = matches!(sampling.method(), Method::Temporal(..));
+            Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
+        }
+        _ => None,
+    };
+    let lit = Lit { light: reflections.map_or(lit.light, |r| r.light), ..lit };
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
     passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
-    let Resolved { light, depth } =
-        passes.anti_aliasing.declare(g, (scene, data, &passes.skin), gbuffer.depth, lit.light, sampling.method());
+    let Resolved { light, depth } = passes.anti_aliasing.declare(
+        g,
+        (scene, data, &passes.skin),
+        (gbuffer.depth, reflections.map(|r| r.velocity)),
+        lit.light,
+        sampling.method(),
+    );
     let sharp = light;
     let light = camera.depth_of_field(g, after, depth, light, effects);
     let seen = (scene, [data, after], &passes.skin);
@@ -231,7 +300,15 @@ fn frame<'a>(
     let aovs = settings
         .aovs
         .iter()
-        .map(|&aov| (aov, declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov)))
+        .map(|&aov| {
+            let image = match aov {
+                Aov::Velocity if velocity.is_some() => velocity,
+                Aov::Reflection(what) => reflections.and_then(|r| r.debug).map(|debug| debug[what.image()]),
+                _ => None,
+            };
+            let make = |g| declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov);
+            (aov, image.unwrap_or_else(|| make(g)))
+        })
         .collect();
     FrameImages { light, display, aovs, lists, histogram, culled }
 }
@@ -254,6 +331,7 @@ fn declare_aov<'a>(
         (Aov::Velocity, _) => {
             passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
         }
+        (Aov::Reflection(_), _) => ssr::nothing(g, data.values.size),
         (Aov::Channel(channel), _) => passes.resolve.declare(g, data, (gbuffer, open), channel),
         (Aov::DirectDiffuse, Some((diffuse, _))) => diffuse,
         (Aov::DirectSpecular, Some((_, specular))) => specular,
@@ -558,7 +636,9 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let mut pixels: Vec<[f32; 4]> = if aov == Aov::Velocity {
+            let mut pixels: Vec<[f32; 4]> = if let Aov::Reflection(what) = aov {
+                floats(bytes.mapped(), aov, &pending.view).into_iter().map(|pixel| what.of(pixel)).collect()
+            } else if aov == Aov::Velocity {
                 half_pairs(bytes.mapped()).collect()
             } else if is_light {
                 halves(bytes.mapped(), to_nits).collect()
@@ -619,11 +699,15 @@ impl Renderer {
     fn prepare(&self, settings: &Settings) -> GpuResult<()> {
         self.passes.effects.prepare(&self.gpu, &settings.effects)?;
         let method = settings.anti_aliasing;
+        if settings.ssr.enabled && self.passes.ssr.get().is_none() {
+            // Another thread may have been faster; its pass is as good.
+            let _ = self.passes.ssr.set(SsrPass::new(&self.gpu)?);
+        }
         self.passes.anti_aliasing.prepare(
             &self.gpu,
             method == AntiAliasing::Morphological,
             matches!(method, AntiAliasing::Temporal(_)),
-            settings.aovs.contains(&Aov::Velocity),
+            settings.aovs.contains(&Aov::Velocity) || settings.ssr.enabled,
         )
     }
 
@@ -763,6 +847,7 @@ fn frame_data(
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
+        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.reflections)?,
         visible,
         values,
     })
@@ -790,6 +875,7 @@ fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
         (measured, shared::AMBIENT_MEASURED),
         (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
         (settings.capture, shared::AMBIENT_CAPTURE),
+        (settings.ssr.enabled, shared::AMBIENT_REFLECTED_APART),
     ]
     .into_iter()
     .filter(|(on, _)| *on)

@@ -126,6 +126,9 @@ LightMap probe_map(Probe probe) {
                     irradiance + IRRADIANCE_SIZE * IRRADIANCE_SIZE);
 }
 
+// Off: a later pass adds what surfaces reflect of their surroundings.
+bool reflects_here = true;
+
 // Whether there is light from all around at all.
 bool has_surroundings() {
     return environment.enabled != 0u || frame.probe_count != 0u;
@@ -208,32 +211,41 @@ float specular_visibility(Surface s, AmbientVisibility v) {
     return clamp(pow(nv + v.specular, exp2(-16.0 * s.alpha - 1.0)) - 1.0 + v.specular, 0.0, 1.0);
 }
 
+// Scale and bias of F0, and the diffuse reflectance of a white base colour.
+vec3 environment_reflectances(Surface s) {
+    return environment_table(environment.dfg_offset, DFG_SIZE, vec2(clamp(dot(s.normal, s.view), 0.0, 1.0), sqrt(s.alpha)));
+}
+
+// What a surface reflects of the environment towards the camera where nothing hides it. Split sum: Karis 2013, equation 7.
+vec3 environment_reflection(Surface s) {
+    vec3 dfg = environment_reflectances(s);
+    // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
+    vec3 mirrored = reflect(-s.view, s.normal);
+    float smoothness = 1.0 - s.alpha;
+    vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
+    vec3 reflected = luminance_around(s.position, towards, sqrt(s.alpha));
+    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
+    return (f0 * dfg.x + dfg.y) * reflected;
+}
+
 // Luminance of a surface towards the camera under the environment: diffuse and specular parts.
 //
-// Split sum: Karis 2013, equation 7. The diffuse part takes the irradiance about the bent normal as though it came evenly,
-// which is exact for even light.
+// The diffuse part takes the irradiance about the bent normal as though it came evenly, which is exact for even light.
 void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     if (!has_surroundings()) {
         return;
     }
-    float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float roughness = sqrt(s.alpha);
-    // Scale and bias of F0, and the diffuse reflectance of a white base colour.
-    vec3 dfg = environment_table(environment.dfg_offset, DFG_SIZE, vec2(nv, roughness));
-    // The middle of the lobe leans from the mirror direction to the normal: Lagarde and de Rousiers 2014, listing 21.
-    vec3 mirrored = reflect(-s.view, s.normal);
-    float smoothness = 1.0 - s.alpha;
-    vec3 towards = normalize(mix(s.normal, mirrored, smoothness * (sqrt(smoothness) + s.alpha)));
+    vec3 dfg = environment_reflectances(s);
     vec3 irradiance = irradiance_around(s.position, v.bent_normal);
-    vec3 reflected = luminance_around(s.position, towards, roughness);
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
         (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
-    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    specular = (f0 * dfg.x + dfg.y) * reflected * specular_visibility(s, v);
+    if (reflects_here) {
+        specular = environment_reflection(s) * specular_visibility(s, v);
+    }
 }
 
 #endif

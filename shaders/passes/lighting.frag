@@ -31,6 +31,8 @@ void main() {
     vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
+    // Of the environment, where screen-space reflections take its place.
+    vec3 surroundings = vec3(0.0);
     Surface s;
     // What has further lobes is lit by the layered pass.
     if (depth > 0.0 && emission.a < LAYER_MARK && load_surface(pixel, depth, s)) {
@@ -86,15 +88,23 @@ void main() {
         AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
             ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
             : unmeasured_visibility(s, surface_occlusion(pixel));
+        bool apart = (frame.ambient & AMBIENT_REFLECTED_APART) != 0u;
+#ifndef SPLIT
+        reflects_here = !apart;
+#endif
         environment_light(s, visible, d, r);
         diffuse += d;
-        specular += r;
+        if (apart) {
+            surroundings = r;
+        } else {
+            specular += r;
+        }
     }
     diffuse *= frame.pre_exposure;
     specular *= frame.pre_exposure;
     out_light = vec4(to_half_range(diffuse + specular + emission.rgb), 1.0);
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), 1.0);
-    out_specular = vec4(to_half_range(specular), 1.0);
+    out_specular = vec4(to_half_range(specular + surroundings * frame.pre_exposure), 1.0);
 #endif
 }

@@ -16,6 +16,7 @@
 #include "shared/frame.glsl"
 #include "shared/effects.glsl"
 #include "lib/packing.glsl"
+#include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 1) uniform texture2D light_image;
@@ -35,8 +36,6 @@ layout(location = 2) out float out_depth;
 // Depths differ where one is this much greater than the other; speeds, by so many pixels a frame.
 const float DEPTH_STEP = 1.01;
 const float SPEED_STEP = 0.25;
-// The farthest depth that is told apart (m): half floats end there.
-const float FARTHEST = 65504.0;
 // Of samples that fall into other pixels while nothing moves, so that a pixel that has nothing else shows its nearest;
 // it falls with the squared distance in pixels of the input.
 const float LEAST = 1e-4;
@@ -48,21 +47,6 @@ const float LEAST_SUM = 1e-3;
 const float SWIFT = 2.0;
 const float SWIFT_GAMMA = 1.0;
 const float PI = 3.14159265;
-
-float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
-
-// Weighing light by 1 / (1 + luminance) and dividing by the mean weight is the plain mean of this, taken back.
-vec3 squeeze(vec3 c) { return c / (1.0 + luminance(c)); }
-vec3 stretch(vec3 c) { return c / max(1.0 - luminance(c), 1.0 / FARTHEST); }
-
-vec3 to_ycocg(vec3 c) {
-    return vec3(dot(c, vec3(0.25, 0.5, 0.25)), dot(c, vec3(0.5, 0.0, -0.5)), dot(c, vec3(-0.25, 0.5, -0.25)));
-}
-
-vec3 from_ycocg(vec3 c) {
-    float t = c.x - c.z;
-    return vec3(t + c.y, c.x + c.z, t - c.y);
-}
 
 // No brighter than the brightest that it was made of: squeezed luminance of 1 is infinite light.
 vec3 at_most(vec3 c, float brightest) {

@@ -34,6 +34,8 @@ const uint AMBIENT_MEASURED = 1u;
 const uint AMBIENT_MANY_BOUNCES = 2u;
 // The picture is a probe's: lights are not seen, for they light surfaces by themselves.
 const uint AMBIENT_CAPTURE = 4u;
+// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
+const uint AMBIENT_REFLECTED_APART = 8u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;
@@ -145,9 +147,11 @@ struct Material {
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 
-// The alpha of the G-buffer's emission: 1, or for surfaces that the layered pass lights LAYER_MARK plus the least perceptual
+// The alpha of the G-buffer's emission: 1; EMITTER_MARK where the emission is a light's, which lights surfaces by itself; or
+// for surfaces that the layered pass lights LAYER_MARK plus the least perceptual
 // roughness of their lobes; another LAYER_MARK where a lobe has a normal of its own.
 const float LAYER_MARK = 2.0;
+const float EMITTER_MARK = 1.5;
 
 // What the G-buffer does not hold of a material: the extensions' lobes (lib/layers.glsl).
 struct LayeredMaterial {

@@ -12,7 +12,10 @@ use crate::{
         chain::MotionBlur,
         metering::{self, MeterError, Solved},
     },
-    frame::{AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, Temporal},
+    frame::{
+        AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, SsrSettings,
+        Temporal,
+    },
     passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
     photometry::{Ev100, color},
     scene::{
@@ -452,6 +455,21 @@ impl Opened {
         }
     }
 
+    /// Reflections in the picture by the look.
+    pub fn ssr(&self) -> SsrSettings {
+        let (look, ssr) = (&self.look.passes.ssr, SsrSettings::default());
+        SsrSettings {
+            enabled: look.enabled.unwrap_or(ssr.enabled),
+            half_resolution: look.half_resolution.unwrap_or(ssr.half_resolution),
+            max_roughness: look.max_roughness.unwrap_or(ssr.max_roughness),
+            thickness: look.thickness.unwrap_or(ssr.thickness),
+            taps: look.taps.unwrap_or(ssr.taps),
+            steps: look.steps.unwrap_or(ssr.steps),
+            frames: look.frames.unwrap_or(ssr.frames),
+            reprojection: look.reprojection.map_or(ssr.reprojection, Into::into),
+        }
+    }
+
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
     pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
         let effects = match exposed.solved {
@@ -470,7 +488,12 @@ impl Opened {
             }
             None => self.effects,
         };
-        Ok(Settings { effects, anti_aliasing: self.anti_aliasing(), ..self.settings(exposed.exposure, aovs) })
+        Ok(Settings {
+            effects,
+            anti_aliasing: self.anti_aliasing(),
+            ssr: self.ssr(),
+            ..self.settings(exposed.exposure, aovs)
+        })
     }
 
     /// Settings by the look, at an exposure, of the scene before the camera: what meters read.
@@ -487,6 +510,8 @@ impl Opened {
             shadows: self.shadows(),
             culling: self.culling(),
             ao: self.ao(),
+            // What meters read keeps no history.
+            ssr: SsrSettings { frames: 0, ..self.ssr() },
             refraction: self.look.passes.refraction.unwrap_or_default(),
             aovs,
             ..Settings::default()

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Drawn, Picture, Renderer, Settings},
+    frame::{Aov, Drawn, Picture, ReflectionAov, Renderer, Settings},
     gpu::Gpu,
     output::{self, Layer},
     passes::resolve::Channel,
@@ -32,8 +32,9 @@ pub struct RenderArgs {
     #[arg(long)]
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission, direct_diffuse, direct_specular, velocity; of the
-    /// path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission,
+    /// direct_diffuse, direct_specular, velocity, reflection_hit, reflection_distance, reflection_motion, reflection_history,
+    /// reflection_rejection; of the path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
@@ -256,6 +257,18 @@ pub fn beside(file: &Path, name: &str) -> PathBuf {
     file.with_extension(format!("{name}.png"))
 }
 
+/// Colours of the reasons for which the history of a reflection was not used.
+const REASONS: [[f32; 3]; 8] = [
+    [0.0, 0.5, 0.0],
+    [0.0, 0.0, 0.0],
+    [1.0, 1.0, 1.0],
+    [0.5, 0.5, 0.5],
+    [1.0, 0.0, 0.0],
+    [1.0, 0.5, 0.0],
+    [0.0, 0.3, 1.0],
+    [1.0, 0.0, 1.0],
+];
+
 /// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their range.
 pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
     let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
@@ -282,6 +295,12 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     // Grey stands still; 32 pixels are the whole way to black or full colour.
                     Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
                     Aov::Velocity => 0.0,
+                    Aov::Reflection(ReflectionAov::Hit) => v,
+                    Aov::Reflection(ReflectionAov::Distance) => v / (v + 10.0),
+                    Aov::Reflection(ReflectionAov::Motion) if channel < 2 => 0.5 + v / 64.0,
+                    Aov::Reflection(ReflectionAov::Motion) => v / 2.0,
+                    Aov::Reflection(ReflectionAov::History) => v / 16.0,
+                    Aov::Reflection(ReflectionAov::Rejection) => REASONS[(v as usize).min(7)][channel],
                     Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular => encode(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
+use glam::DVec2;
+
 use crate::{
     camera::Exposure,
     gpu::GpuResult,
-    passes::{GpuScene, View, anti_aliasing::Method, jitter, scene_data::Posed, taa::TaaFrame, velocity::Moment},
+    passes::{
+        GpuScene, View, anti_aliasing::Method, jitter, scene_data::Posed, ssr::SsrFrame, taa::TaaFrame,
+        velocity::Moment,
+    },
 };
 
 use super::{Aov, LightListSettings, Picture, Renderer, Settings, Wanted};
@@ -82,6 +87,8 @@ pub(super) struct Before {
     posed: Arc<Posed>,
     /// It wrote the temporal history, as this number since that began.
     temporal: Option<u32>,
+    /// It wrote that of reflections, likewise.
+    reflected: Option<u32>,
 }
 
 /// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
@@ -99,17 +106,24 @@ impl HistoryState {
     /// After a frame.
     pub fn after(&mut self, scene: &GpuScene, view: &View, settings: &Settings) {
         let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
-        let written = temporal || settings.accumulate.is_some();
+        let reflected = keeps_reflections(settings);
+        let written = temporal || reflected || settings.accumulate.is_some();
         if written {
             self.number += 1;
             self.exposure = Some(settings.exposure);
         }
         if written || settings.aovs.contains(&Aov::Velocity) {
-            let number =
-                self.before(scene, view).and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
-            let posed = Arc::clone(&scene.now);
-            self.before =
-                Some(Before { view: *view, scene: scene.upload, posed, temporal: temporal.then_some(number) });
+            let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
+            let before = self.before(scene, view);
+            let numbers = [before.and_then(|before| before.temporal), before.and_then(|before| before.reflected)];
+            let [temporal_number, reflected_number] = numbers.map(next);
+            self.before = Some(Before {
+                view: *view,
+                scene: scene.upload,
+                posed: Arc::clone(&scene.now),
+                temporal: temporal.then_some(temporal_number),
+                reflected: reflected.then_some(reflected_number),
+            });
         }
     }
 
@@ -125,6 +139,11 @@ impl HistoryState {
     }
 }
 
+/// Whether a frame writes the history of reflections: not where it is one of those whose mean is the picture.
+fn keeps_reflections(settings: &Settings) -> bool {
+    settings.ssr.enabled && settings.ssr.frames > 0 && settings.sample.is_none() && settings.accumulate.is_none()
+}
+
 /// How a frame samples its picture.
 pub(super) struct Sampling {
     /// The camera with this frame's pixels and jitter.
@@ -135,6 +154,8 @@ pub(super) struct Sampling {
     pub noise_shift: f32,
     /// The last frame, and this one.
     pub motion: [Moment; 2],
+    /// How reflections join theirs.
+    pub reflections: SsrFrame,
     /// How the frame joins the temporal history.
     temporal: Option<TaaFrame>,
     /// Edges are smoothed by their shapes.
@@ -148,7 +169,20 @@ impl Sampling {
         let old = before.map_or(view, |before| &before.view);
         let posed = before.filter(|before| !Arc::ptr_eq(&before.posed, &scene.now)).map(|b| Arc::clone(&b.posed));
         let moved = posed.is_some() || !old.stands_as(view);
+        let reflected = before.and_then(|before| before.reflected);
+        let reflections = SsrFrame {
+            number: match settings.sample {
+                Some(sample) => sample.number,
+                None => reflected.map_or(0, |last| last.wrapping_add(1)),
+            },
+            follows: reflected.is_some(),
+            still: reflected.is_some() && !moved,
+            alone: !keeps_reflections(settings),
+            jitter_before: before.and_then(|before| before.temporal).map_or(DVec2::ZERO, jitter::halton),
+            before: (old.inverse, old.position - view.position),
+        };
         let plain = Self {
+            reflections,
             input: *view,
             texture_scale: 1.0,
             noise_shift: 0.0,

@@ -58,12 +58,13 @@ impl AntiAliasingPasses {
         }
     }
 
-    /// Declares the passes of the frame's method; light and depth as they are where it has none.
+    /// Declares the passes of the frame's method; light and depth as they are where it has none. `velocity` where it is known
+    /// already.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         (scene, data, skin): (&'a GpuScene, &'a FrameData, &'a SkinPass),
-        depth: ImageHandle,
+        (depth, velocity): (ImageHandle, Option<ImageHandle>),
         light: ImageHandle,
         method: Method<'_>,
     ) -> Resolved {
@@ -72,7 +73,7 @@ impl AntiAliasingPasses {
                 Resolved { light: pass.declare(g, data.values.size, light), depth }
             }
             (Method::Temporal(frame, motion), _, Some(pass)) => {
-                let velocity = self.velocity(g, (scene, data, skin), depth, motion);
+                let velocity = velocity.unwrap_or_else(|| self.velocity(g, (scene, data, skin), depth, motion));
                 pass.declare(g, data, TaaInputs { light, depth, velocity }, frame)
             }
             _ => Resolved { light, depth },

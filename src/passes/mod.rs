@@ -37,6 +37,7 @@ pub mod shadow_maps;
 pub mod shared;
 pub mod skin;
 pub mod skin_shared;
+pub mod ssr;
 pub mod taa;
 pub mod tonemap;
 pub mod traced;
@@ -45,7 +46,7 @@ pub mod velocity;
 pub mod view;
 pub mod vignetting;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
 
@@ -77,6 +78,8 @@ pub struct FrameData {
     pub has_background: bool,
     /// The trees that shadow rays walk; none where shadows are not traced.
     pub traced: Option<traced::FrameTrees>,
+    /// What reflections in the picture need; none where they are off.
+    pub ssr: Option<ssr::FrameSsr>,
     /// The trees that rays through refracting bodies walk; none where they are found on the picture.
     pub through: Option<traced::FrameTrees>,
     /// Shadow maps.
@@ -157,6 +160,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Reflections in the picture; made when they are first asked for.
+    pub ssr: OnceLock<ssr::SsrPass>,
     /// Smooth edges.
     pub anti_aliasing: anti_aliasing::AntiAliasingPasses,
     /// Mean over frames.
@@ -204,6 +209,7 @@ impl Passes {
             light_lists: light_lists?,
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
+            ssr: OnceLock::new(),
             resolve: resolve?,
             effects: effects::EffectPasses::default(),
             anti_aliasing: anti_aliasing::AntiAliasingPasses::default(),

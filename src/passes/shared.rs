@@ -350,6 +350,8 @@ pub const AMBIENT_MEASURED: u32 = 1;
 pub const AMBIENT_MANY_BOUNCES: u32 = 2;
 /// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
 pub const AMBIENT_CAPTURE: u32 = 4;
+/// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
+pub const AMBIENT_REFLECTED_APART: u32 = 8;
 
 /// Reflections meet the box.
 pub const PROBE_PARALLAX: u32 = 1;
@@ -404,6 +406,8 @@ pub const MATERIAL_BLEND: u32 = 32;
 
 /// What `Material::layer_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
 pub const LAYER_MARK: f32 = 2.0;
+/// `Material::layer_mark` where the emission is a light's, which lights surfaces by itself.
+pub const EMITTER_MARK: f32 = 1.5;
 /// The thickness is that of a volume; else of a thin wall.
 pub const LAYERS_VOLUME: u32 = 1;
 /// The meshes have tangents.

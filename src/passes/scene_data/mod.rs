@@ -233,6 +233,10 @@ fn pack_all(
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
         packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
         packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
+        let lights = index > default_material || scene.emissive_lights && !material.unlit;
+        if lights && material.emission != Vec3::ZERO && packed.layer_mark < shared::LAYER_MARK {
+            packed.layer_mark = shared::EMITTER_MARK;
+        }
         packed.layers = numbers.get(index).copied().flatten().unwrap_or(shared::NONE);
         packed
     };

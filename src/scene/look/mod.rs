@@ -21,7 +21,7 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
-pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod};
+pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 

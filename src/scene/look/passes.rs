@@ -29,6 +29,18 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("passes.ao.resolution", "full or half"),
     ("passes.ao.filter", "true or false: means over neighbouring pixels"),
     ("passes.ao.many_bounces", "true or false: light that what hides sends on is guessed from the surface's colour"),
+    ("passes.ssr.enabled", "true or false: surfaces reflect what the picture shows (screen-space reflections)"),
+    ("passes.ssr.resolution", "full or half"),
+    ("passes.ssr.max_roughness", "roughness from 0.01 to 1 up to which surfaces reflect the picture, e.g. 0.6"),
+    ("passes.ssr.thickness", "0.001 to 10: what is seen is so thick, as a part of its distance, e.g. 0.1"),
+    ("passes.ssr.taps", "neighbours whose rays a pixel uses, 1 to 64, e.g. 16"),
+    ("passes.ssr.steps", "cells of the depth pyramid that a ray may cross, 8 to 1024, e.g. 128"),
+    ("passes.ssr.frames", "frames that a moving reflection is the mean of at most, 0 (no history) to 256"),
+    (
+        "passes.ssr.reprojection",
+        "virtual, surface, smallest or hit_parallax: by which motion a reflection's history is found; others than virtual \
+         are for comparison",
+    ),
     (
         "passes.refraction.method",
         "traced or screen: by rays through bodies, or by what the picture shows of their back faces",
@@ -98,6 +110,40 @@ pub struct AoLook {
     pub many_bounces: Option<bool>,
 }
 
+/// Where the history of a reflection is looked up (docs/reflections.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SsrReprojection {
+    /// Where the mirror image was seen.
+    Virtual,
+    /// Where the reflecting surface was seen.
+    Surface,
+    /// By the smallest of four motions.
+    Smallest,
+    /// The length of the ray behind the surface.
+    HitParallax,
+}
+
+/// Overrides of screen-space reflections.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SsrLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `resolution`: half.
+    pub half_resolution: Option<bool>,
+    /// `max_roughness`, perceptual.
+    pub max_roughness: Option<f64>,
+    /// `thickness`, a part of the distance.
+    pub thickness: Option<f64>,
+    /// `taps`.
+    pub taps: Option<u32>,
+    /// `steps`.
+    pub steps: Option<u32>,
+    /// `frames`.
+    pub frames: Option<u32>,
+    /// `reprojection`.
+    pub reprojection: Option<SsrReprojection>,
+}
+
 /// The passes' overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassesLook {
@@ -127,6 +173,8 @@ pub struct PassesLook {
     pub shadow_resolution: Option<u32>,
     /// `ao.*`.
     pub ao: AoLook,
+    /// `ssr.*`.
+    pub ssr: SsrLook,
     /// `refraction.method`.
     pub refraction: Option<RefractionMethod>,
     /// `culling.enabled`.
@@ -199,6 +247,28 @@ impl PassesLook {
             }
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
+            "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),
+            "passes.ssr.resolution" => {
+                self.ssr.half_resolution = Some(match read.value {
+                    "full" => false,
+                    "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.ssr.max_roughness" => self.ssr.max_roughness = Some(read.within(0.01, 1.0)?),
+            "passes.ssr.thickness" => self.ssr.thickness = Some(read.within(1e-3, 10.0)?),
+            "passes.ssr.taps" => self.ssr.taps = Some(read.whole(1, 64)?),
+            "passes.ssr.steps" => self.ssr.steps = Some(read.whole(8, 1024)?),
+            "passes.ssr.frames" => self.ssr.frames = Some(read.whole(0, 256)?),
+            "passes.ssr.reprojection" => {
+                self.ssr.reprojection = Some(match read.value {
+                    "virtual" => SsrReprojection::Virtual,
+                    "surface" => SsrReprojection::Surface,
+                    "smallest" => SsrReprojection::Smallest,
+                    "hit_parallax" => SsrReprojection::HitParallax,
+                    _ => return Err(read.wrong()),
+                });
+            }
             "passes.culling.enabled" => self.culling = Some(read.boolean()?),
             "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
             "passes.culling.least" => self.culling_least = Some(read.whole(1, 16 << 20)?),

@@ -1,0 +1,207 @@
+#version 460
+// Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the surface reflects to the
+// camera as its visible normals have it.
+//
+// A straight line stays one after projection, depth included, so rays are walked in pixels and depth through the pyramid
+// of pass `ssr_depth`: over cells that they pass before or behind, down into others. Both directions of depth are alike: a
+// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/ssr.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+layout(set = 0, binding = 21, scalar) readonly buffer pyramid_block { vec2 cells[]; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+#include "lib/ssr.glsl"
+#include "lib/ssr_plane.glsl"
+
+// Where the ray met something (pixels), its length (m; RAY_LOST, RAY_SKY), and its density (1/sr).
+layout(location = 0) out vec4 out_ray;
+// Its direction.
+layout(location = 1) out uint out_direction;
+
+// Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg).
+uint random(uint v) {
+    v = v * 747796405u + 2891336453u;
+    v = ((v >> ((v >> 28u) + 4u)) ^ v) * 277803737u;
+    return v >> 22u ^ v;
+}
+
+// Two numbers from 0 to 1. Neighbours have different parts of one even pattern: the 64 texels of a block of 8 by 8 have the
+// points of a Hammersley set in the order of their Morton codes, so that of each square of texels the points are spread,
+// and what is left of noise is of high frequency (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo
+// Sampling Error via Hierarchical Ordering of Pixels"). Blocks are shifted by chance, frames by the plastic number's
+// sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
+vec2 sample_for(uvec2 texel, uint number) {
+    uint code = 0u;
+    for (uint bit = 0u; bit < 3u; ++bit) {
+        code |= (texel.x >> bit & 1u) << 2u * bit | (texel.y >> bit & 1u) << 2u * bit + 1u;
+    }
+    uint seed = random(random(texel.x >> 3u) + (texel.y >> 3u));
+    vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
+    vec2 point = vec2((float(code) + 0.5) / 64.0, float(bitfieldReverse(code) >> 26u) / 64.0 + 1.0 / 128.0);
+    return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
+}
+
+// A normal that is seen from the view. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps",
+// listing 3.
+vec3 visible_normal(Surface s, vec2 u) {
+    vec3 t, b;
+    axes_across(s.normal, t, b);
+    vec3 v = vec3(dot(s.view, t), dot(s.view, b), max(dot(s.view, s.normal), 1e-4));
+    vec3 stretched = normalize(vec3(s.alpha * v.xy, v.z));
+    float phi = 2.0 * PI * u.x;
+    float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
+    float across = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
+    vec3 h = vec3(across * cos(phi), across * sin(phi), z) + stretched;
+    h = normalize(vec3(s.alpha * h.xy, max(h.z, 1e-6)));
+    return h.x * t + h.y * b + h.z * s.normal;
+}
+
+// Distance along the line of sight (m) of a depth.
+float distance_of(float depth) {
+    vec4 p = frame.inverse_projection * vec4(0.0, 0.0, depth, 1.0);
+    return dot(p.xyz, frame.forward.xyz) / p.w;
+}
+
+// The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera sees or infinitely far.
+bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
+    vec4 a = frame.view_projection * vec4(from, 1.0);
+    vec4 d = frame.view_projection * vec4(direction, 0.0);
+    // One over the distance at which it leaves through each of the sides and the near plane.
+    float sides = 0.0;
+    vec2 low = -(d.w + d.xy) / max(a.w + a.xy, 1e-12);
+    vec2 high = -(d.w - d.xy) / max(a.w - a.xy, 1e-12);
+    sides = max(max(max(low.x, low.y), max(high.x, high.y)), -(d.w - d.z) / max(a.w - a.z, 1e-12));
+    float beyond = -d.z / max(a.z, 1e-12);
+    float inverse = max(max(sides, beyond), 0.0);
+    to_infinity = sides <= max(beyond, 0.0);
+    vec4 end = a * inverse + d;
+    vec2 half_size = 0.5 * vec2(ssr.size);
+    first = vec3((a.xy / a.w + 1.0) * half_size, a.z / a.w);
+    last = vec3((end.xy / end.w + 1.0) * half_size, end.z / end.w);
+    return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
+}
+
+// A place of a pixel from which pixels around are blended, moved to where all of these show the same surface.
+vec2 blend_place(vec2 at, ivec2 pixel, vec3 plane, vec3 normal) {
+    vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
+    ivec2 side = ivec2(off.x < 0.0 ? -1 : 1, off.y < 0.0 ? -1 : 1);
+    for (int axis = 0; axis < 2; ++axis) {
+        ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
+        ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
+        float z = texelFetch(depth_image, other, 0).x;
+        bool same = abs(z - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
+            && dot(unpack_normal(texelFetch(normal_image, other, 0).x), normal) > 0.9;
+        off[axis] = same ? off[axis] : 0.0;
+    }
+    return vec2(pixel) + 0.5 + off;
+}
+
+// How sure it is what a ray finds that has been behind something.
+const float BEHIND = 0.5;
+
+// What a ray meets: pixels, depth, and how sure that is; or RAY_SKY or RAY_LOST as the last.
+vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
+    // Behind what it has passed there may be anything.
+    float sure = 1.0;
+    vec3 d = last - first;
+    vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
+    vec2 ahead = vec2(d.x > 0.0 ? 1.0 : 0.0, d.y > 0.0 ? 1.0 : 0.0);
+    vec2 nudge = sign(d.xy) * 0.004;
+    // Out of the own pixel: it cannot hide the surface from itself.
+    vec2 leave = (floor(first.xy) + ahead - first.xy) * inverse;
+    float s = min(leave.x, leave.y);
+    int level = 0;
+    int top = int(ssr.level_count) - 1;
+    for (uint i = 0u; i < ssr.steps && s < 1.0; ++i) {
+        vec2 at = first.xy + d.xy * s + nudge;
+        uint side = 1u << uint(level);
+        uvec2 size = (ssr.size + side - 1u) >> uint(level);
+        ivec2 cell = ivec2(floor(at)) >> level;
+        if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(cell, ivec2(size)))) {
+            return vec4(-1.0, -1.0, -1.0, RAY_LOST);
+        }
+        vec2 leaves = ((vec2(cell) + ahead) * float(side) - first.xy) * inverse;
+        float next = min(max(min(leaves.x, leaves.y), s), 1.0);
+        float enter_z = first.z + d.z * s;
+        float leave_z = first.z + d.z * next;
+        vec2 held = cells[ssr.level_offset[level] + uint(cell.y) * size.x + uint(cell.x)];
+        bool before = min(enter_z, leave_z) > held.x;
+        bool behind = held.y > 0.0 && distance_of(max(enter_z, leave_z)) > distance_of(held.y) * (1.0 + ssr.thickness);
+        if (before || behind) {
+            sure = before ? sure : BEHIND;
+            s = next;
+            level = min(level + 1, top);
+            continue;
+        }
+        if (level > 0) {
+            --level;
+            continue;
+        }
+        vec3 plane = depth_plane(cell);
+        if (plane.x > 0.0) {
+            vec2 middle = vec2(cell) + 0.5;
+            float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
+            float surface_out = plane.x + dot(plane.yz, first.xy + d.xy * next - middle);
+            float gap_in = enter_z - surface_in;
+            float gap_out = leave_z - surface_out;
+            bool crosses = gap_in >= 0.0 && gap_out < 0.0;
+            // It came in beside the surface, within its thickness.
+            bool inside = gap_in < 0.0
+                && distance_of(enter_z) < distance_of(max(surface_in, 1e-12)) * (1.0 + ssr.thickness);
+            vec3 normal = unpack_normal(texelFetch(normal_image, cell, 0).x);
+            // What faces away from the ray is met from behind, and that side is not seen.
+            if ((crosses || inside) && dot(normal, direction) < 0.0) {
+                vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
+                vec2 shown = crosses ? blend_place(there.xy, cell, plane, normal) : vec2(cell) + 0.5;
+                // From the side the less sure the deeper.
+                float depth_in = distance_of(enter_z) / distance_of(max(surface_in, 1e-12)) - 1.0;
+                sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
+                return vec4(shown, there.z, sure);
+            }
+            sure = gap_out < 0.0 ? BEHIND : sure;
+        }
+        s = next;
+    }
+    if (s >= 1.0 && to_infinity) {
+        ivec2 pixel = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
+        if (texelFetch(depth_image, pixel, 0).x <= 0.0) {
+            return vec4(last, sure < 1.0 ? RAY_LOST : RAY_SKY);
+        }
+    }
+    return vec4(-1.0, -1.0, -1.0, RAY_LOST);
+}
+
+void main() {
+    uvec2 texel = uvec2(gl_FragCoord.xy);
+    ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    out_ray = vec4(0.0);
+    out_direction = 0u;
+    Surface s;
+    if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
+        return;
+    }
+    vec3 direction = reflect(-s.view, visible_normal(s, sample_for(texel, ssr.number)));
+    float density = visible_density(s, direction);
+    out_direction = pack_normal(direction);
+    out_ray.w = density;
+    vec3 first, last;
+    bool to_infinity;
+    // Below the surface: facets send it on to others, of which nothing is known.
+    if (dot(direction, s.normal) <= 0.0 || !project_ray(s.position, direction, first, last, to_infinity)) {
+        return;
+    }
+    vec4 met = walk(first, last, to_infinity, direction);
+    if (met.w > 0.0) {
+        vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, met.z, 1.0);
+        out_ray = vec4(with_doubt(met.xy, met.w), clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY), density);
+    } else {
+        out_ray = vec4(0.0, 0.0, met.w == RAY_SKY ? RAY_SKY : RAY_LOST, density);
+    }
+}

@@ -1,0 +1,40 @@
+#version 460
+// What surfaces reflect of their surroundings, apart from all other light: split sums of environment and probes, as
+// lib/environment.glsl has them, before what hides the surroundings; and the share of it that is not hidden. Then the
+// picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 9) uniform texture2D ao_image;
+layout(set = 0, binding = 10) uniform texture2D light_image;
+#include "lib/environment.glsl"
+
+layout(location = 0) out vec4 out_surroundings;
+layout(location = 1) out vec4 out_picture;
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    vec4 emission = texelFetch(emission_image, pixel, 0);
+    vec3 light = texelFetch(light_image, pixel, 0).rgb;
+    light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
+    out_surroundings = vec4(0.0);
+    out_picture = vec4(to_half_range(light), 1.0);
+    Surface s;
+    if (depth <= 0.0 || emission.a >= LAYER_MARK || !load_surface(pixel, depth, s)) {
+        return;
+    }
+    AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
+        ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
+        : unmeasured_visibility(s, surface_occlusion(pixel));
+    float open = specular_visibility(s, visible);
+    vec3 reflected = has_surroundings() ? environment_reflection(s) : vec3(0.0);
+    reflected *= frame.pre_exposure;
+    out_surroundings = vec4(to_half_range(reflected), open);
+    out_picture = vec4(to_half_range(light + reflected * open), 1.0);
+}

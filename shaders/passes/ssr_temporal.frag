@@ -1,0 +1,369 @@
+#version 460
+// variants: DEBUG
+// Reflections join those of the frames before, found where what is reflected was seen in the mirror then.
+//
+// A mirror image stays where it is while the camera moves: behind the surface by the length of the ray, nearer where the
+// surface is convex. So the history is looked up where the last frame's camera saw that place (Stachowiak and Uludag
+// 2015). What is reflected may have moved, and so may the mirror: then the image is made of where both were. The wider the
+// lobe, the more a reflection stays with its surface.
+//
+// With DEBUG, what was found and chosen too.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/ssr.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 5) uniform texture2D reflection_image;
+layout(set = 0, binding = 6) uniform utexture2D met_image;
+layout(set = 0, binding = 7) uniform texture2D velocity_image;
+layout(set = 0, binding = 8) uniform sampler2D history_image;
+layout(set = 0, binding = 9) uniform utexture2D past_image;
+#include "lib/ssr.glsl"
+#include "lib/virtual_image.glsl"
+#include "lib/ycocg.glsl"
+
+layout(location = 0) out vec4 out_history;
+// Depth of the surface, its normal, how far from the camera the image seems to be (m), frames in the history and how far
+// (pixels) what is reflected went by itself.
+layout(location = 1) out uvec4 out_past;
+// Pixels that the reflection has moved since the last frame.
+layout(location = 2) out vec2 out_motion;
+#ifdef DEBUG
+// Shares of rays that found a surface and that found none, their length (m), and why the history was not used.
+layout(location = 3) out vec4 out_found;
+// Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none, 1 the surface's motion,
+// 2 the image's.
+layout(location = 4) out vec4 out_chosen;
+#endif
+
+// What is off by as much, as a part of its distance, is another surface, another reflection.
+const float SURFACE_STEP = 0.01;
+const float DEPTH_STEP = 0.1;
+// Below this alpha a pixel's own ray tells the length.
+const float SHARP = 0.01;
+// Cosine between normals of one surface.
+const float NORMAL_STEP = 0.9;
+// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
+const float LEAST_MOTION = 0.03;
+const float MOTION_DIGITS = 0.002;
+
+vec2 to_pixels(vec4 clip) {
+    return (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
+}
+
+// Place of a past pixel's surface, relative to this frame's camera.
+vec3 place_before(vec2 at, float depth) {
+    vec4 p = ssr.from_clip_before * vec4(at / vec2(ssr.size) * 2.0 - 1.0, depth, 1.0);
+    return p.xyz / p.w;
+}
+
+bool in_picture(vec2 at) {
+    return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
+}
+
+// What a pixel of this frame did by itself: where its surface was, how it was turned.
+struct Motion {
+    bool moves;
+    float own;       // pixels, beyond the camera's motion
+    bool known;      // the last frame saw it
+    vec3 before;     // relative to this frame's camera
+    vec3 normal;
+};
+
+Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
+    vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
+    vec4 clip_now = ssr.to_clip * vec4(place, 1.0);
+    vec4 clip_then = ssr.to_clip_before * vec4(place, 1.0);
+    vec2 camera = clip_now.w > 0.0 && clip_then.w > 0.0 ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
+    float own = distance(velocity, camera);
+    Motion motion = Motion(own > LEAST_MOTION + MOTION_DIGITS * length(velocity), own, true, place, normal);
+    if (!motion.moves) {
+        motion.own = 0.0;
+        return motion;
+    }
+    // On the plane of the surface that was seen there.
+    vec2 at = to_pixels(clip_now) - velocity;
+    vec2 texel = at - ssr.jitter_before;
+    motion.known = in_picture(texel) && clip_now.w > 0.0;
+    if (motion.known) {
+        uvec4 past = texelFetch(past_image, ivec2(texel), 0);
+        float depth = uintBitsToFloat(past.x);
+        motion.known = depth > 0.0;
+        motion.normal = unpack_normal(past.y);
+        vec3 middle = place_before(floor(texel) + 0.5 + ssr.jitter_before, depth);
+        vec3 near = place_before(at, 1.0);
+        vec3 ray = place_before(at, 0.5) - near;
+        float slope = dot(ray, motion.normal);
+        float t = dot(middle - near, motion.normal) / slope;
+        motion.before = near + ray * t;
+        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - ssr.eye_before);
+    }
+    return motion;
+}
+
+// Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of both sides the less.
+float curvature_at(ivec2 pixel, vec3 place, vec3 normal) {
+    float sum = 0.0;
+    for (int axis = 0; axis < 2; ++axis) {
+        float least = 1e30;
+        for (int side = -1; side <= 1; side += 2) {
+            ivec2 other = pixel + side * 2 * ivec2(1 - axis, axis);
+            if (any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(ssr.size)))) {
+                continue;
+            }
+            float depth = texelFetch(depth_image, other, 0).x;
+            if (depth <= 0.0) {
+                continue;
+            }
+            vec3 turned = unpack_normal(texelFetch(normal_image, other, 0).x) - normal;
+            vec3 step = position_at(other, depth) - place;
+            float curvature = dot(turned, step) / max(dot(step, step), 1e-12);
+            // Normals have 16 bits: what they change less is nothing.
+            curvature = dot(turned, turned) > 4e-8 ? curvature : 0.0;
+            least = abs(curvature) < abs(least) ? curvature : least;
+        }
+        sum += least < 1e30 ? least : 0.0;
+    }
+    return 0.5 * sum;
+}
+
+// Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
+float length_around(ivec2 pixel, uvec4 met, float alpha) {
+    float own = uintBitsToFloat(met.x);
+    if (alpha < SHARP) {
+        return own;
+    }
+    float nearness = 0.0, count = 0.0;
+    for (int i = 0; i < 9; ++i) {
+        ivec2 other = clamp(pixel + 2 * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
+        float t = uintBitsToFloat(texelFetch(met_image, other, 0).x);
+        if (t > 0.0) {
+            nearness += 1.0 / t;
+            count += 1.0;
+        }
+    }
+    return count > 0.0 ? count / nearness : 0.0;
+}
+
+// Where the history lies (pixels), and how far the image was from the camera (m).
+struct Lookup {
+    vec2 there;
+    float distance_then;
+    float way;       // 1 the surface's motion, 2 the image's
+    bool seen;
+};
+
+// Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer` brings the image towards the
+// surface. Of another way than the surface's.
+Lookup image_lookup(vec2 here, Surface s, Motion own, vec3 went, float t, float nearer) {
+    vec3 image = s.position - s.view * (t * nearer);
+    vec3 image_then = image;
+    if (own.moves || went != vec3(0.0)) {
+        vec3 thing_then = s.position + reflect(-s.view, s.normal) * t - went;
+        image_then = virtual_image(own.before, own.normal, thing_then, nearer);
+    }
+    vec4 now = ssr.to_clip * vec4(image, 1.0);
+    vec4 then = ssr.to_clip_before * vec4(image_then, 1.0);
+    bool seen = now.w > 0.0 && then.w > 0.0;
+    vec2 there = seen ? here - (to_pixels(now) - to_pixels(then)) : here;
+    return Lookup(there, distance(image_then, ssr.eye_before), 2.0, seen);
+}
+
+// The chosen way.
+Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float t, vec2 nearer) {
+    vec2 here = vec2(pixel) + 0.5;
+    vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
+    Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
+    if (ssr.reprojection == SSR_SURFACE || t <= 0.0) {
+        return by_surface;
+    }
+    Motion stands = Motion(false, 0.0, true, s.position, s.normal);
+    Lookup plain = image_lookup(here, s, stands, vec3(0.0), t, 1.0);
+    if (ssr.reprojection == SSR_HIT_PARALLAX) {
+        return plain;
+    }
+    if (ssr.reprojection == SSR_SMALLEST) {
+        // Of the surface, of the surface by the camera alone, of the image by the camera alone, of what is reflected.
+        vec4 now = ssr.to_clip * vec4(s.position, 1.0);
+        vec4 then = ssr.to_clip_before * vec4(s.position, 1.0);
+        vec2 motions[4] = vec2[](velocity, then.w > 0.0 ? to_pixels(now) - to_pixels(then) : velocity,
+                                 plain.seen ? here - plain.there : velocity, thing.before.xy);
+        vec2 least = motions[0];
+        for (int i = 1; i < 4; ++i) {
+            least = dot(motions[i], motions[i]) < dot(least, least) ? motions[i] : least;
+        }
+        return Lookup(here - least, 0.0, 1.0, true);
+    }
+    if (min(nearer.x, nearer.y) <= 0.0 || own.moves && !own.known) {
+        return by_surface;
+    }
+    Lookup image = image_lookup(here, s, own, went, t, nearer.x);
+    // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
+    vec3 across = s.normal - dot(s.normal, s.view) * s.view;
+    vec4 beside = ssr.to_clip * vec4(s.position + across * (0.01 * length(s.position)), 1.0);
+    vec2 along = to_pixels(beside) - to_pixels(ssr.to_clip * vec4(s.position, 1.0));
+    if (nearer.x != nearer.y && beside.w > 0.0 && dot(along, along) > 1e-8) {
+        along = normalize(along);
+        vec2 there = image_lookup(here, s, own, went, t, nearer.y).there;
+        image.there = there + along * dot(along, image.there - there);
+    }
+    image.there = mix(by_surface.there, image.there, mirror_share(s.alpha));
+    return image;
+}
+
+// Catmull-Rom over 4x4 pixels.
+vec4 catmull_rom(vec2 at) {
+    vec2 middle = floor(at - 0.5) + 0.5;
+    vec2 f = at - middle;
+    vec2 w0 = f * (-0.5 + f * (1.0 - 0.5 * f));
+    vec2 w1 = 1.0 + f * f * (-2.5 + 1.5 * f);
+    vec2 w2 = f * (0.5 + f * (2.0 - 1.5 * f));
+    vec2 w3 = f * f * (-0.5 + 0.5 * f);
+    vec2 w12 = w1 + w2;
+    vec2 size = vec2(ssr.size);
+    vec2 xs[3] = vec2[](middle - 1.0, middle + w2 / w12, middle + 2.0);
+    vec2 ws[3] = vec2[](w0, w12, w3);
+    vec4 sum = vec4(0.0);
+    for (int y = 0; y < 3; ++y) {
+        for (int x = 0; x < 3; ++x) {
+            sum += textureLod(history_image, vec2(xs[x].x, xs[y].y) / size, 0.0) * (ws[x].x * ws[y].y);
+        }
+    }
+    return sum;
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    vec2 here = vec2(pixel) + 0.5;
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    vec4 now = texelFetch(reflection_image, pixel, 0);
+    uint normal_bits = texelFetch(normal_image, pixel, 0).x;
+    out_history = now;
+    // What reflects nothing is still what others reflect: where it was is asked of this image too.
+    out_past = uvec4(floatBitsToUint(depth), normal_bits, 0u, 0u);
+    out_motion = texelFetch(velocity_image, pixel, 0).xy;
+#ifdef DEBUG
+    out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
+    out_chosen = vec4(0.0);
+#endif
+    Surface s;
+    if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
+        return;
+    }
+    uvec4 met = texelFetch(met_image, pixel, 0);
+    float t = length_around(pixel, met, s.alpha);
+    vec2 found = unpackUnorm2x16(met.z);
+    Motion own = motion_of(pixel, s.position, s.normal);
+    // What is reflected, where rays found it.
+    Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
+    vec3 went = vec3(0.0);
+    if (t > 0.0 && t < FAR_AWAY) {
+        ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
+        vec3 place = position_at(at, texelFetch(depth_image, at, 0).x);
+        thing = motion_of(at, place, s.normal);
+        went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
+        thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
+    }
+    float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
+    float curvature = ssr.reprojection == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal) : 0.0;
+    // In the plane of incidence, and across it.
+    vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
+    Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
+    float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
+
+    vec4 past = vec4(0.0);
+    float count = 0.0;
+    uint reason = SSR_KEPT;
+    if (ssr.most <= 0.0) {
+        reason = SSR_NO_HISTORY;
+    } else if (ssr.still != 0u) {
+        past = texelFetch(history_image, pixel, 0);
+        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).w).x;
+        reason = count > 0.0 ? SSR_KEPT : SSR_NO_HISTORY;
+    } else if (!at.seen || !in_picture(at.there)) {
+        reason = SSR_OUTSIDE;
+    } else {
+        vec2 corner = floor(at.there - 0.5);
+        vec2 f = at.there - 0.5 - corner;
+        float weights = 0.0;
+        uint kept = 0u;
+        for (int i = 0; i < 4; ++i) {
+            ivec2 off = ivec2(i & 1, i >> 1);
+            ivec2 texel = clamp(ivec2(corner) + off, ivec2(0), ivec2(ssr.size) - 1);
+            uvec4 was = texelFetch(past_image, texel, 0);
+            vec2 kind = unpackHalf2x16(was.w);
+            float distance_was = uintBitsToFloat(was.z);
+            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(was.x));
+            vec3 aside = place - own.before;
+            float bend = 0.5 * abs(curvature) * dot(aside, aside);
+            float off_plane = abs(dot(aside, own.normal)) - bend;
+            float turned = dot(unpack_normal(was.y), own.normal) + abs(curvature) * length(aside);
+            bool images = at.distance_then > 0.0 && at.way == 2.0;
+            float step = DEPTH_STEP + 8.0 * s.alpha;
+            uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
+                : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
+                : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
+                : images && (s.alpha < SHARP || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
+                : images && ssr.reprojection == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
+                : SSR_KEPT;
+            float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
+            if (why == SSR_KEPT) {
+                ++kept;
+                weights += weight;
+                past += weight * texelFetch(history_image, texel, 0);
+                count += weight * kind.x;
+            } else if (reason == SSR_KEPT || weight > 0.5) {
+                reason = why;
+            }
+        }
+        if (weights > 0.05) {
+            past = kept == 4u ? catmull_rom(at.there) : past / weights;
+            count /= weights;
+            reason = SSR_KEPT;
+        } else {
+            count = 0.0;
+        }
+    }
+    // Not a number fails every comparison.
+    bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-FARTHEST))) && all(lessThanEqual(past, vec4(FARTHEST)));
+    count = sound ? min(count, ssr.most) : 0.0;
+    past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, FARTHEST), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
+    vec4 joined = now;
+    if (count > 0.0 && ssr.still != 0u) {
+        joined = (past * count + now) / (count + 1.0);
+    } else if (count > 0.0) {
+        // Clipped to mean and deviation of what this frame found around, by itself: before it is part of a picture.
+        // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
+        int spread = s.alpha < SHARP ? 1 : 2;
+        float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
+        vec4 mean = vec4(0.0);
+        vec4 square = vec4(0.0);
+        for (int i = 0; i < 9; ++i) {
+            ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
+            vec4 c = texelFetch(reflection_image, other, 0);
+            c.rgb = to_ycocg(squeeze(c.rgb));
+            mean += c / 9.0;
+            square += c * c / 9.0;
+        }
+        vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
+        vec4 c = vec4(to_ycocg(squeeze(past.rgb)), past.a) - mean;
+        vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
+        float most = max(max(beyond.x, beyond.y), beyond.z);
+        c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
+        vec4 mixed = (vec4(max(from_ycocg(c.rgb), 0.0), c.a) * count + vec4(squeeze(now.rgb), now.a)) / (count + 1.0);
+        joined = vec4(stretch(mixed.rgb), clamp(mixed.a, 0.0, 1.0));
+    }
+    out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
+    out_motion = clamp(here - at.there, -32000.0, 32000.0);
+    out_past.z = floatBitsToUint(distance_now);
+    out_past.w = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));
+#ifdef DEBUG
+    out_found = vec4(found, t, float(reason));
+    out_chosen = vec4(here - at.there, count + 1.0, at.way);
+#endif
+}
