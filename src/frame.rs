@@ -154,7 +154,7 @@ pub struct ShadowSettings {
     pub method: ShadowMethod,
     /// Rays to a light with a surface.
     pub samples: u32,
-    /// Texels across a sun's cascade; faces of lamps have half of it.
+    /// Texels across a sun's cascade or a spot's map; faces of points have half of it.
     pub resolution: u32,
 }
 

@@ -4,15 +4,20 @@
 
 // Shadow rays to a light behind a leaf leave from its other side.
 void darken_layers(Light light, Surface s, bool behind, inout vec3 diffuse, inout vec3 specular) {
+#ifdef TRACED
+    vec3 seen_origin = ray_origin;
+#endif
     if (behind) {
         s.normal = -s.normal;
 #ifdef TRACED
         ray_away = -ray_away;
+        ray_origin = ray_origin_behind;
 #endif
     }
     darken(light, s, diffuse, specular);
 #ifdef TRACED
     ray_away = behind ? -ray_away : ray_away;
+    ray_origin = seen_origin;
 #endif
 }
 
@@ -78,7 +83,7 @@ void direct_area_layers(Light light, Surface s, Layers y, out vec3 diffuse, out 
         float w = area.shine.x > 0.0 ? clamp(area.shine.y / area.shine.x, 0.0, 1.0) : 0.0;
         f = layer_fresnel(s, y, 1.0 - pow(w, 0.2), w);
 #ifdef GLASS
-        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); of lamps they know nothing.
+        // Rays that are mirrored meet what glows (lib/refraction_traced.glsl); lamps are left to the integral.
         f.glass *= (light.kind & LIGHT_MESH) != 0u ? 0.0 : 1.0;
 #endif
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;

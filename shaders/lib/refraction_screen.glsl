@@ -174,7 +174,7 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
         }
         vec3 light;
         if (disperses) {
-            light.r = through_facet(s, y, h, eta - half_spread, thickness, spread, m.absorption).r;
+            light.r = through_facet(s, y, h, max(eta - half_spread, 1.0), thickness, spread, m.absorption).r;
             light.g = through_facet(s, y, h, eta, thickness, spread, m.absorption).g;
             light.b = through_facet(s, y, h, eta + half_spread, thickness, spread, m.absorption).b;
         } else {

@@ -15,7 +15,7 @@ const uint SMOOTH_RAYS = 32u;
 // What adds less than this part of white, or of what comes along it, is not followed.
 const float LEAST_SHARE = 1.0 / 512.0;
 const uint WAITING = 8u;
-// Lamps without a surface, at most, that light what the picture does not show.
+// Lights, the first ones, of which those without a surface light what the picture does not show and the others are met by paths.
 const uint HIDDEN_LAMPS = 16u;
 
 struct Path {
@@ -25,6 +25,7 @@ struct Path {
     vec3 share;          // of the light along it, what arrives at the camera
     uint body;           // layered material of the volume that it is in, or NONE
     float width;         // metres that the lookup stands for where it begins
+    bool lamps_counted;  // what it meets of lamps is in the integral of the surface that mirrors
     float reach;         // of rays to a lamp: where they end; their share is all its light. Else 0
 };
 
@@ -84,11 +85,12 @@ Met surface_met(BvhHit hit, vec3 d) {
 }
 
 // Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
-// surface of its factors. Lamps without a surface wait for a ray each.
+// surface of its factors (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
 vec3 lit_anew(Met met, vec3 d, vec3 share) {
     Material m = materials[met.material];
-    vec3 light = m.emission.rgb;
     float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
+    bool glows = (m.flags & MATERIAL_GLOW_MAP) == 0u && (side > 0.0 || (m.flags & MATERIAL_DOUBLE_SIDED) != 0u);
+    vec3 light = glows ? m.emission.rgb : vec3(0.0);
     vec3 n = met.normal * side;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
         vec3 matte = clamp(m.base_color.rgb, 0.0, 1.0) / PI;
@@ -106,7 +108,7 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
             e *= profile_factor(lamp, -l) * max(dot(n, l), 0.0) * frame.pre_exposure;
             float reach = sun ? 1e9 : distance(lamp.position, met.position) * (1.0 - BEFORE_LAMP);
             reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
-            path_add(Path(met.position, l, met.away * side, share * matte * e, NONE, 0.0, reach));
+            path_add(Path(met.position, l, met.away * side, share * matte * e, NONE, 0.0, true, reach));
         }
     }
     return share * light * frame.pre_exposure;
@@ -117,7 +119,8 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
 // The trees hold no lamps.
 vec4 lamp_met(vec3 from, vec3 d, inout float t) {
     vec4 met = vec4(0.0);
-    for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
+    uint count = (frame.ambient & AMBIENT_CAPTURE) != 0u ? 0u : min(frame.light_count, HIDDEN_LAMPS);
+    for (uint i = 0u; i < count; ++i) {
         Light lamp = lights[i];
         uint kind = (lamp.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE : lamp.kind & LIGHT_KIND_BITS;
         vec3 to = lamp.position - from;
@@ -131,8 +134,14 @@ vec4 lamp_met(vec3 from, vec3 d, inout float t) {
             float b = dot(across, off);
             float inside = b * b - a * (dot(off, off) - lamp.half_width * lamp.half_width);
             at = inside >= 0.0 ? (b - sqrt(inside)) / a : -1.0;
-            bool beyond = kind == LIGHT_TUBE && abs(at * along - dot(to, lamp.right)) > lamp.half_height;
-            at = beyond ? -1.0 : at;
+            float place = at * along - dot(to, lamp.right);
+            if (kind == LIGHT_TUBE && abs(place) > lamp.half_height) {
+                // Past the straight part: the round end.
+                vec3 end = to + lamp.right * (sign(place) * lamp.half_height);
+                b = dot(d, end);
+                inside = b * b - (dot(end, end) - lamp.half_width * lamp.half_width);
+                at = inside >= 0.0 ? b - sqrt(inside) : -1.0;
+            }
         } else if (kind == LIGHT_RECTANGLE || kind == LIGHT_DISK) {
             float steep = dot(d, lamp.direction);
             bool shines = steep < 0.0 || (lamp.kind & LIGHT_TWO_SIDED) != 0u;
@@ -206,7 +215,7 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
     }
     float cosine = clamp(-dot(h, d), 0.0, 1.0);
     float index = l.ior > 0.0 ? max(l.ior, 1.0) : 1e6;
-    index += path_color * (index - 1.0) * 0.025 * l.dispersion;
+    index = max(index + path_color * (index - 1.0) * 0.025 * l.dispersion, 1.0);
     vec3 tint = clamp(m.base_color.rgb, 0.0, 1.0);
     bool thin = (l.flags & LAYERS_VOLUME) == 0u;
     float eta = thin || side > 0.0 ? index : 1.0 / index;
@@ -217,7 +226,7 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
     vec3 back = reflect(d, h);
     float back_cosine = dot(back, n);
     float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha) : 1.0;
-    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, 0.0);
+    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, false, 0.0);
     Path through = mirrored;
     through.share = vec3(0.0);
     if (reflects < 1.0) {
@@ -226,7 +235,9 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
         float on_cosine = -dot(on, n);
         kept = on_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), on_cosine, alpha) : 1.0;
         uint body = thin ? path.body : side > 0.0 ? layer : NONE;
-        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width, 0.0);
+        // Straight on through a clear pane, which shadow rays pass too.
+        bool straight = thin && !is_rough && path.lamps_counted;
+        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width, straight, 0.0);
     }
     // What is added last is followed first.
     bool mirror_first = max3(mirrored.share) > max3(through.share);
@@ -305,16 +316,16 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
                           : (1.0 - max3(reflects)) * float(colors) / float(through) * s.base_color * color;
         vec3 d = reflect(-s.view, h);
         if (!mirrors) {
-            float index = y.ior + path_color * (y.ior - 1.0) * 0.025 * layered[layer].dispersion;
+            float index = max(y.ior + path_color * (y.ior - 1.0) * 0.025 * layered[layer].dispersion, 1.0);
             d = y.thin ? d - 2.0 * dot(d, s.normal) * s.normal : refract(-s.view, h, 1.0 / index);
         }
         float side = mirrors ? 1.0 : -1.0;
         float cosine = side * dot(d, s.normal);
         float kept = cosine <= 0.0 ? 0.0 : is_rough ? unmasked(nv, cosine, s.alpha) : 1.0;
         // What a facet stands for, as directions have it.
-        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
+        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : FACETS)) : 0.0;
         path_count = 0u;
-        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, 0.0));
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, mirrors, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
         for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
             Path path = path_waiting[--path_count];
@@ -330,14 +341,12 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
                 continue;
             }
 #ifdef AREA
-            // What the surface itself mirrors of lamps is integrated as for other surfaces.
-            if (!(mirrors && i == 0u)) {
-                vec4 lamp = lamp_met(path.origin, path.direction, hit.t);
-                if (lamp.w > 0.0) {
-                    vec3 left = path.body != NONE ? exp(-layered[path.body].absorption * hit.t) : vec3(1.0);
-                    sum += path.share * left * lamp.rgb * frame.pre_exposure;
-                    continue;
-                }
+            // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing lies behind them.
+            vec4 lamp = lamp_met(path.origin, path.direction, hit.t);
+            if (lamp.w > 0.0) {
+                vec3 left = path.body != NONE ? exp(-layered[path.body].absorption * hit.t) : vec3(1.0);
+                sum += path.lamps_counted ? vec3(0.0) : path.share * left * lamp.rgb * frame.pre_exposure;
+                continue;
             }
 #endif
             bool is_hit = hit.instance != NONE;

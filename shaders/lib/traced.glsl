@@ -7,6 +7,8 @@
 // is seen. Set once a pixel.
 vec3 ray_origin;
 vec3 ray_away;
+// The same point for rays from the other side: on the triangle, where the seen side's lies above it.
+vec3 ray_origin_behind;
 
 // Octahedral map, as src/bvh/triangle.rs packs it.
 vec3 unpack_vertex_normal(uint bits) {
@@ -20,6 +22,7 @@ vec3 unpack_vertex_normal(uint bits) {
 // A surface that no tree holds: alpha-blended ones.
 void leave_free(Surface s) {
     ray_origin = s.position;
+    ray_origin_behind = s.position;
     ray_away = s.normal;
 }
 
@@ -30,6 +33,7 @@ void leave_surface(Surface s, float span) {
     if (hit.instance == NONE) {
         // Beyond what the depth buffer resolves, or a mask that the picture's mip levels and its texels see otherwise.
         ray_origin = s.position + s.normal * span;
+        ray_origin_behind = s.position - s.normal * span;
         ray_away = s.normal;
         return;
     }
@@ -51,7 +55,8 @@ void leave_surface(Surface s, float span) {
     vec3 below = vec3(dot(p - triangle.a, na), dot(p - triangle.b, nb), dot(p - triangle.c, nc));
     below = weights * (back ? max(below, vec3(0.0)) : min(below, vec3(0.0)));
     vec3 up = -(below.x * na + below.y * nb + below.z * nc);
-    ray_origin = s.position + s.view * (span - hit.t) + inverse(transpose(rows)) * up;
+    ray_origin_behind = s.position + s.view * (span - hit.t);
+    ray_origin = ray_origin_behind + inverse(transpose(rows)) * up;
 }
 
 // A pattern without visible period whose neighbours differ much: Jimenez 2014, "Next Generation Post Processing in Call

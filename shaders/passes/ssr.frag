@@ -111,7 +111,8 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
     float sure = 1.0;
     vec3 d = last - first;
     vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
-    vec2 ahead = vec2(d.x > 0.0 ? 1.0 : 0.0, d.y > 0.0 ? 1.0 : 0.0);
+    // Along an axis the other one is left nowhere, which lies ahead.
+    vec2 ahead = vec2(d.x >= 0.0 ? 1.0 : 0.0, d.y >= 0.0 ? 1.0 : 0.0);
     vec2 nudge = sign(d.xy) * 0.004;
     // Out of the own pixel: it cannot hide the surface from itself.
     vec2 leave = (floor(first.xy) + ahead - first.xy) * inverse;

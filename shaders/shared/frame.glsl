@@ -228,5 +228,6 @@ const uint MATERIAL_NORMAL_MAP = 4u;
 const uint MATERIAL_DOUBLE_SIDED = 8u;
 const uint MATERIAL_LAMP = 16u;
 const uint MATERIAL_BLEND = 32u;
+const uint MATERIAL_GLOW_MAP = 64u;
 
 #endif

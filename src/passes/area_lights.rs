@@ -29,6 +29,8 @@ pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
         (shared::LIGHT_TRIANGLE, first.length(), second.dot(up), second.dot(right))
     };
     let corners = [patch.corner, patch.corner + first, patch.corner + second];
+    // Trees do not hold what is blended.
+    let mesh = if patch.blended { 0 } else { shared::LIGHT_MESH };
     let sides = if patch.two_sided { shared::LIGHT_TWO_SIDED } else { 0 };
     WorldLight {
         position: center,
@@ -46,7 +48,7 @@ pub fn patch_light(patch: &EmissivePatch) -> WorldLight {
             right: right.as_vec3(),
             half_width: half_width as f32,
             half_height: half_height as f32,
-            kind: kind | sides | shared::LIGHT_SHADOW | shared::LIGHT_MESH,
+            kind: kind | sides | mesh | shared::LIGHT_SHADOW,
             profile: shared::NONE,
             shadow: shared::NONE,
         },

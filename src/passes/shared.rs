@@ -403,6 +403,8 @@ pub const MATERIAL_DOUBLE_SIDED: u32 = 8;
 pub const MATERIAL_LAMP: u32 = 16;
 /// The material is alpha-blended.
 pub const MATERIAL_BLEND: u32 = 32;
+/// What the material emits is a picture.
+pub const MATERIAL_GLOW_MAP: u32 = 64;
 
 /// What `Material::layer_mark` adds to a surface that the layered pass lights, and again where a lobe has a normal of its own.
 pub const LAYER_MARK: f32 = 2.0;

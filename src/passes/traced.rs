@@ -1,4 +1,4 @@
-//! What traced shadows need on the device: the trees over the scene, their upper level for each frame's camera, and the
+//! What rays for shadows and through refracting bodies need on the device: the trees over the scene, their upper level for each frame's camera, and the
 //! pipelines that walk them.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{GpuScene, scene_data::WorldLight, shared};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
-    scene::{AlphaMode, Material, Scene},
+    scene::{Material, Scene},
 };
 
 /// Which lights find their shadows by rays.
@@ -53,7 +53,7 @@ impl TreeUse {
     }
 
     fn takes(self, material: &Material) -> bool {
-        casts_shadow(material) || self.refraction && material.transmits() && material.alpha != AlphaMode::Blend
+        casts_shadow(material) || self.refraction && material.transmits()
     }
 }
 
@@ -146,7 +146,9 @@ impl FrameTrees {
         let Some(trees) = &scene.trees else {
             return Err(GpuError::Pipeline {
                 pipeline: "traced shadows".into(),
-                detail: "the scene was uploaded without trees; Renderer::upload_for takes the shadow settings".into(),
+                detail:
+                    "the scene was uploaded without trees for shadows; Renderer::upload_for takes the shadow settings"
+                        .into(),
             });
         };
         let top = trees.bvh.seen_from(camera);

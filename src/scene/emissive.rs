@@ -20,6 +20,8 @@ pub struct EmissivePatch {
     pub luminance: Vec3,
     /// Both faces shine.
     pub two_sided: bool,
+    /// The mesh is alpha-blended.
+    pub blended: bool,
 }
 
 impl EmissivePatch {
@@ -115,8 +117,14 @@ fn add_primitive(
             continue;
         }
         triangles += 1;
-        let patch =
-            EmissivePatch { corner: corners[0], sides, rectangle: false, luminance, two_sided: material.double_sided };
+        let patch = EmissivePatch {
+            corner: corners[0],
+            sides,
+            rectangle: false,
+            luminance,
+            two_sided: material.double_sided,
+            blended: material.alpha == AlphaMode::Blend,
+        };
         if let Some(last) = patches.last_mut()
             && let Some(merged) = before.and_then(|other| rectangle_of(other, corners))
             && (last.luminance - luminance).abs().max_element() <= 1e-3 * luminance.max_element()

@@ -54,6 +54,7 @@ pub(super) fn pack_material(material: &scene::Material, has_tangents: bool) -> s
     for (on, flag) in [
         (material.unlit, shared::MATERIAL_UNLIT),
         (material.alpha == AlphaMode::Blend, shared::MATERIAL_BLEND),
+        (material.emissive_texture.is_some(), shared::MATERIAL_GLOW_MAP),
         (material.double_sided, shared::MATERIAL_DOUBLE_SIDED),
         (material.normal_texture.is_some() && has_tangents, shared::MATERIAL_NORMAL_MAP),
     ] {
