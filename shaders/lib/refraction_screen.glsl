@@ -150,19 +150,22 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
     // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
     float half_spread = (eta - 1.0) * 0.025 * m.dispersion;
     bool disperses = half_spread > 0.0 && !y.thin;
+    uint colors = disperses ? 3u : 1u;
     vec3 sum = vec3(0.0);
-    float weights = 0.0;
+    vec3 weights = vec3(0.0);
     vec3 t = y.tangent;
     vec3 b = cross(s.normal, t);
-    for (uint i = 0u; i < facets; ++i) {
+    // One place that follows a facet's ray: each more costs drivers that compile it.
+    for (uint job = 0u; job < facets * colors; ++job) {
         vec3 h = s.normal;
         float weight = 1.0;
         float spread = 0.0;
         if (!smooth_glass) {
             // Slopes in a sunflower's order (Vogel 1979), at even shares of GGX's distribution.
-            float u = (float(i) + 0.5) / float(facets);
+            float i = float(job / colors);
+            float u = (i + 0.5) / float(facets);
             float slope = alpha * sqrt(u / (1.0 - u));
-            float turn = float(i) * 2.39996323;
+            float turn = i * 2.39996323;
             h = normalize(s.normal + slope * (cos(turn) * t + sin(turn) * b));
             weight = max(dot(s.view, h), 0.0) / max(dot(s.normal, h), 1e-3);
             // What a facet stands for: a share of the lobe's width as directions have it.
@@ -172,18 +175,12 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
         if (weight <= 0.0) {
             continue;
         }
-        vec3 light;
-        if (disperses) {
-            light.r = through_facet(s, y, h, max(eta - half_spread, 1.0), thickness, spread, m.absorption).r;
-            light.g = through_facet(s, y, h, eta, thickness, spread, m.absorption).g;
-            light.b = through_facet(s, y, h, eta + half_spread, thickness, spread, m.absorption).b;
-        } else {
-            light = through_facet(s, y, h, eta, thickness, spread, m.absorption);
-        }
-        sum += weight * light;
-        weights += weight;
+        vec3 color = disperses ? vec3(equal(uvec3(0u, 1u, 2u), uvec3(job % 3u))) : vec3(1.0);
+        float index = disperses ? max(eta + (float(job % 3u) - 1.0) * half_spread, 1.0) : eta;
+        sum += weight * color * through_facet(s, y, h, index, thickness, spread, m.absorption);
+        weights += weight * color;
     }
-    return weights > 0.0 ? share * sum / weights : vec3(0.0);
+    return share * sum / max(weights, vec3(1e-12));
 }
 
 #endif
