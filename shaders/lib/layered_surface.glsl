@@ -1,6 +1,7 @@
 // What a fragment has beyond lib/surface.glsl: factors times textures of the further lobes.
 #ifndef LIB_LAYERED_SURFACE
 #define LIB_LAYERED_SURFACE
+#include "lib/facets.glsl"
 
 layout(set = 0, binding = 22, scalar) readonly buffer layered_block { LayeredMaterial layered[]; };
 layout(set = 2, binding = 0) uniform sampler2D transmission_texture;
@@ -35,9 +36,7 @@ void mesh_axes(vec3 n, out vec3 t, out vec3 b) {
         t = along * inversesqrt(l2);
     } else {
         // Without tangents any direction must do.
-        float side = n.z >= 0.0 ? 1.0 : -1.0;
-        float a = -1.0 / (side + n.z);
-        t = vec3(1.0 + side * n.x * n.x * a, side * n.x * n.y * a, -side * n.x);
+        t = axes_about(n)[0];
     }
     b = cross(n, t) * (in_tangent.w < 0.0 ? -1.0 : 1.0);
 }

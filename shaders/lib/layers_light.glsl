@@ -1,6 +1,7 @@
 // Light on a surface with further lobes: what lib/direct.glsl and lib/environment.glsl do for the others.
 #ifndef LIB_LAYERS_LIGHT
 #define LIB_LAYERS_LIGHT
+#include "lib/facets.glsl"
 
 // Shadow rays to a light behind a leaf leave from its other side.
 void darken_layers(Light light, Surface s, bool behind, inout vec3 diffuse, inout vec3 specular) {
@@ -114,21 +115,16 @@ vec2 even_point(int i) {
     return fract(0.5 + float(i) * vec2(0.7548776662466927, 0.5698402909980532));
 }
 
-// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets as they are seen (Dupuy and
-// Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3), each with a lookup as wide as its share of them.
+// The light of its surroundings that a lobe with two alphas reflects at a reflectance of 1: facets as they are seen, each with a
+// lookup as wide as its share of them.
 vec3 environment_stretched(Surface s, Layers y) {
     const int FACETS = 24;
     vec3 v = vec3(dot(y.tangent, s.view), dot(y.bitangent, s.view), max(dot(s.normal, s.view), 1e-4));
-    vec3 stretched = normalize(vec3(v.xy * y.alphas, v.z));
     float roughness = sqrt(sqrt(y.alphas.x * y.alphas.y) * inversesqrt(float(FACETS)));
     float seen = length(vec3(y.alphas * v.xy, v.z));
     vec3 sum = vec3(0.0);
     for (int i = 0; i < FACETS; ++i) {
-        vec2 u = even_point(i);
-        float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
-        float r = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
-        vec3 h = vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), z) + stretched;
-        h = normalize(vec3(h.xy * y.alphas, max(h.z, 1e-7)));
+        vec3 h = seen_facet(v, y.alphas, even_point(i));
         vec3 l = reflect(-v, h);
         if (l.z <= 0.0) {
             continue;
@@ -146,18 +142,14 @@ vec3 environment_stretched(Surface s, Layers y) {
 vec3 environment_sheen(Surface s, Layers y) {
     const int DIRECTIONS = 24;
     float nv = max(dot(s.normal, s.view), 1e-2);
-    // Any axes must do: sheen has no direction.
-    float side = s.normal.z >= 0.0 ? 1.0 : -1.0;
-    float a = -1.0 / (side + s.normal.z);
-    vec3 t = vec3(1.0 + side * s.normal.x * s.normal.x * a, side * s.normal.x * s.normal.y * a, -side * s.normal.x);
-    vec3 b = cross(s.normal, t);
+    mat3 axes = axes_about(s.normal);
     vec3 sum = vec3(0.0);
     float weights = 0.0;
     for (int i = 0; i < DIRECTIONS; ++i) {
         vec2 u = even_point(i);
         float nl = max(u.y, 1e-3);
         float r = sqrt(max(1.0 - nl * nl, 0.0));
-        vec3 l = r * cos(2.0 * PI * u.x) * t + r * sin(2.0 * PI * u.x) * b + nl * s.normal;
+        vec3 l = axes * vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), nl);
         float weight = sheen_lobe(y, nl, nv, clamp(dot(s.normal, normalize(l + s.view)), 0.0, 1.0));
         sum += weight * luminance_around(s.position, l, 0.6);
         weights += weight;

@@ -3,6 +3,7 @@
 // shows it; else the hit is lit anew.
 #ifndef LIB_REFRACTION_TRACED
 #define LIB_REFRACTION_TRACED
+#include "lib/facets.glsl"
 #ifndef TRACED
 #include "lib/traced.glsl"
 #endif
@@ -161,24 +162,6 @@ vec4 lamp_met(vec3 from, vec3 d, inout float t) {
 }
 #endif
 
-// Axes across a unit normal. Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
-mat3 axes_about(vec3 n) {
-    float side = n.z < 0.0 ? -1.0 : 1.0;
-    float a = -1.0 / (side + n.z);
-    float b = n.x * n.y * a;
-    return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
-}
-
-// A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the unit square. Dupuy and
-// Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3.
-vec3 seen_facet(vec3 v, float alpha, vec2 u) {
-    vec3 stretched = normalize(vec3(v.xy * alpha, v.z));
-    float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
-    float r = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
-    vec3 h = vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), z) + stretched;
-    return normalize(vec3(h.xy * alpha, max(h.z, 1e-7)));
-}
-
 // Smith's auxiliary function of GGX: Heitz 2014, equation 72.
 float smith_lambda(float cosine, float alpha) {
     float c2 = cosine * cosine;
@@ -210,7 +193,7 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
     if (is_rough) {
         mat3 axes = axes_about(n);
         vec3 v = -d * axes;
-        h = axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), alpha, path_facet);
+        h = axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(alpha), path_facet);
         path_facet = fract(path_facet + EVEN.xy);
     }
     float cosine = clamp(-dot(h, d), 0.0, 1.0);
@@ -303,7 +286,7 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
         bool mirrors = job >= through;
         vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
         path_facet = u.zw;
-        vec3 h = is_rough ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), s.alpha, u.xy) : s.normal;
+        vec3 h = is_rough ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
         vec3 reflects = layer_fresnel(s, y, vh, schlick_weight(vh)).glass;
         vec3 color = vec3(1.0);

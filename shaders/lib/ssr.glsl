@@ -37,15 +37,6 @@ bool reflecting_surface(ivec2 pixel, float depth, float mark, out Surface s) {
     return depth > 0.0 && mark < LAYER_MARK && load_surface(pixel, depth, s) && traced_share(sqrt(s.alpha)) > 0.0;
 }
 
-// Two axes across a normal. Duff et al. 2017, "Building an Orthonormal Basis, Revisited", listing 3.
-void axes_across(vec3 n, out vec3 t, out vec3 b) {
-    float s = sign_not_zero(n.z);
-    float a = -1.0 / (s + n.z);
-    float c = n.x * n.y * a;
-    t = vec3(1.0 + s * n.x * n.x * a, s * c, -s * n.x);
-    b = vec3(c, s + n.y * n.y * a, -n.y);
-}
-
 // Density (1/sr) of a direction sampled through visible normals. Heitz 2018, equations 3 and 17:
 // D G1 / (4 n.v), where G1 = 2 n.v / (n.v + sqrt(a^2 + (1 - a^2) n.v^2)).
 float visible_density(Surface s, vec3 l) {

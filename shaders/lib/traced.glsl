@@ -1,6 +1,7 @@
 // Shadows by rays: how much of a light a point sees (docs/shadows.md).
 #ifndef LIB_TRACED
 #define LIB_TRACED
+#include "lib/facets.glsl"
 #include "lib/bvh.glsl"
 
 // Where shadow rays leave the pixel's surface: a point on the surface itself, and its geometric normal on the side that
@@ -81,16 +82,11 @@ vec2 concentric(vec2 u) {
 
 // A direction in the cone around a unit axis whose opening holds 1 - cos <= height, evenly by solid angle.
 vec3 in_cone(vec3 axis, float height, vec2 u) {
-    // Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
-    float side = axis.z < 0.0 ? -1.0 : 1.0;
-    float a = -1.0 / (side + axis.z);
-    float b = axis.x * axis.y * a;
-    vec3 x = vec3(1.0 + side * axis.x * axis.x * a, side * b, -side * axis.x);
-    vec3 y = vec3(b, side + axis.y * axis.y * a, -axis.y);
+    mat3 axes = axes_about(axis);
     vec2 disk = concentric(u);
     float low = dot(disk, disk) * height;
     // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
-    return axis * (1.0 - low) + (x * disk.x + y * disk.y) * sqrt(height * (2.0 - low));
+    return axis * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
 }
 
 // A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from the eye: `low` and `high` are

@@ -16,6 +16,7 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 layout(set = 0, binding = 21, scalar) readonly buffer pyramid_block { vec2 cells[]; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
+#include "lib/facets.glsl"
 #include "lib/ssr.glsl"
 #include "lib/ssr_plane.glsl"
 
@@ -47,19 +48,11 @@ vec2 sample_for(uvec2 texel, uint number) {
     return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
 }
 
-// A normal that is seen from the view. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps",
-// listing 3.
+// A normal that is seen from the view.
 vec3 visible_normal(Surface s, vec2 u) {
-    vec3 t, b;
-    axes_across(s.normal, t, b);
-    vec3 v = vec3(dot(s.view, t), dot(s.view, b), max(dot(s.view, s.normal), 1e-4));
-    vec3 stretched = normalize(vec3(s.alpha * v.xy, v.z));
-    float phi = 2.0 * PI * u.x;
-    float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
-    float across = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
-    vec3 h = vec3(across * cos(phi), across * sin(phi), z) + stretched;
-    h = normalize(vec3(s.alpha * h.xy, max(h.z, 1e-6)));
-    return h.x * t + h.y * b + h.z * s.normal;
+    mat3 axes = axes_about(s.normal);
+    vec3 v = s.view * axes;
+    return axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u);
 }
 
 // Distance along the line of sight (m) of a depth.

@@ -1,0 +1,23 @@
+// Facets of rough surfaces: axes across a normal, and normals drawn as they are seen. `brdf.glsl` comes before it.
+#ifndef LIB_FACETS
+#define LIB_FACETS
+
+// Two axes across a unit normal, then the normal. Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1), listing 3.
+mat3 axes_about(vec3 n) {
+    float side = n.z < 0.0 ? -1.0 : 1.0;
+    float a = -1.0 / (side + n.z);
+    float b = n.x * n.y * a;
+    return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
+}
+
+// A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the unit square; `alphas` along x and
+// y. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3.
+vec3 seen_facet(vec3 v, vec2 alphas, vec2 u) {
+    vec3 stretched = normalize(vec3(v.xy * alphas, v.z));
+    float z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
+    float r = sqrt(clamp(1.0 - z * z, 0.0, 1.0));
+    vec3 h = vec3(r * cos(2.0 * PI * u.x), r * sin(2.0 * PI * u.x), z) + stretched;
+    return normalize(vec3(h.xy * alphas, max(h.z, 1e-7)));
+}
+
+#endif
