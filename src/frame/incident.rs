@@ -18,6 +18,7 @@ use crate::{
     scene::{
         Node, Projection, Scene,
         build::{dielectric, facing},
+        look::ShadowMethod,
         procedural::shapes,
     },
 };
@@ -121,7 +122,7 @@ struct Card {
 
 /// The illuminance at `point` (m) on a receptor whose axis is `normal` (any length): what an incident-light meter reads.
 ///
-/// All lights of the scene count, with their shadows where they cast any; light reflected by other surfaces counts as far
+/// All lights of the scene count, with their shadows by rays where they cast any; light reflected by other surfaces counts as far
 /// as the renderer follows it.
 ///
 /// # Errors
@@ -165,6 +166,8 @@ pub fn illuminance(
             }
         })
         .collect();
+    // A map's texels are far larger than cards are.
+    let shadows = ShadowSettings { method: ShadowMethod::Traced, ..shadows };
     let on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
     // A square that holds all cards, whichever way it is turned.
     let half = across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
