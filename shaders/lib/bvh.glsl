@@ -113,8 +113,8 @@ vec3 to_object(BvhInstance instance, vec4 p) {
     return vec3(dot(instance.rows[0], p), dot(instance.rows[1], p), dot(instance.rows[2], p));
 }
 
-// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the surface that the
-// ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
+// The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the
+// surface that the ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
 BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
     BvhHit hit = BvhHit(t_max, vec2(0.0), NONE, 0u);
     float lift = BVH_SLACK * max_of(abs(origin));

@@ -133,7 +133,8 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
 }
 
 // Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
-vec3 refracted_light(Surface s, Layers y, float thickness) {
+vec3 refracted_light(Surface s, Layers y) {
+    float thickness = fragment_thickness(in_scale);
     LayeredMaterial m = layered[materials[material_index].layers];
     float eta = y.ior;
     float coat = 1.0 - coat_fresnel(s, y);

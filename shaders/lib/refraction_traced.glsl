@@ -66,9 +66,7 @@ Met surface_met(BvhHit hit, vec3 d) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    // As in leave_surface.
-    vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
-    vec3 away = normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
+    vec3 away = triangle_normal(instance, triangle);
     vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     vec3 n = w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
         + w.z * unpack_vertex_normal(triangle.normal_c);
@@ -162,6 +160,11 @@ vec4 lamp_met(vec3 from, vec3 d, inout float t) {
 }
 #endif
 
+// What a volume leaves of light over a distance (m); all of it outside of one.
+vec3 left_of(uint body, float t) {
+    return body != NONE ? exp(-layered[body].absorption * t) : vec3(1.0);
+}
+
 // Smith's auxiliary function of GGX: Heitz 2014, equation 72.
 float smith_lambda(float cosine, float alpha) {
     float c2 = cosine * cosine;
@@ -178,8 +181,8 @@ float unmasked(float v, float l, float alpha) {
 // "The Unreasonable Effectiveness of Quasirandom Sequences").
 const vec4 EVEN = vec4(0.8566748838545029, 0.733891856627126, 0.6287067210378087, 0.5385972572236101);
 
-// A face of a body that refracts, or of a thin wall, met by a path.
-void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
+// A face of a body that refracts, or of a thin wall, met by a path; `glass` is how much of it refracts.
+void cross_face(Path path, Met met, uint layer, float glass, float width) {
     Material m = materials[met.material];
     LayeredMaterial l = layered[layer];
     vec3 d = path.direction;
@@ -204,8 +207,7 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
     float eta = thin || side > 0.0 ? index : 1.0 / index;
     float reflects = fresnel_exact(cosine, eta);
     reflects = reflects < 1.0 && index == 1.0 ? 0.0 : reflects < 1.0 ? reflects * clamp(l.specular, 0.0, 1.0) : 1.0;
-    float glass = (1.0 - clamp(m.metallic, 0.0, 1.0)) * l.transmission;
-    share *= glass;
+    vec3 share = path.share * glass;
     vec3 back = reflect(d, h);
     float back_cosine = dot(back, n);
     float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha) : 1.0;
@@ -233,9 +235,9 @@ void cross_face(Path path, Met met, uint layer, vec3 share, float width) {
     }
 }
 
-// Light that comes along a path, times its share: of the picture where that shows where it ends, else of what is around, else
+// Light that comes along a path, times a share: of the picture where that shows where it ends, else of what is around, else
 // of the surface met, lit anew. `met` counts where `hit`.
-vec3 light_at_end(Surface s, Path path, bool hit, Met met, float width, float spread) {
+vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float width, float spread) {
     vec3 end = hit ? met.position : path.origin + path.direction * 1e5;
     float along = dot(end, frame.forward.xyz);
     float pixel = pixel_size_at(along, dot(s.position, frame.forward.xyz));
@@ -251,20 +253,20 @@ vec3 light_at_end(Surface s, Path path, bool hit, Met met, float width, float sp
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
     if (shown) {
-        return path.share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
+        return share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
     }
     if (hit) {
-        return lit_anew(met, path.direction, path.share);
+        return lit_anew(met, path.direction, share);
     }
     if (!has_surroundings()) {
         return vec3(0.0);
     }
-    return path.share * luminance_around(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+    return share * luminance_around(path.origin, path.direction, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
 }
 
 // Light that comes through the surface, and what it mirrors; pre-exposed. One loop for all: each place in the code that walks
 // the trees costs drivers that compile it.
-vec3 refracted_light(Surface s, Layers y, float thickness) {
+vec3 refracted_light(Surface s, Layers y) {
     uint layer = materials[material_index].layers;
     float coat = 1.0 - coat_fresnel(s, y);
     float nv = max(dot(s.normal, s.view), 1e-4);
@@ -327,35 +329,28 @@ vec3 refracted_light(Surface s, Layers y, float thickness) {
             // What the surface itself mirrors of lamps is integrated as for other surfaces; nothing lies behind them.
             vec4 lamp = lamp_met(path.origin, path.direction, hit.t);
             if (lamp.w > 0.0) {
-                vec3 left = path.body != NONE ? exp(-layered[path.body].absorption * hit.t) : vec3(1.0);
-                sum += path.lamps_counted ? vec3(0.0) : path.share * left * lamp.rgb * frame.pre_exposure;
+                sum += path.lamps_counted ? vec3(0.0) : path.share * left_of(path.body, hit.t) * lamp.rgb * frame.pre_exposure;
                 continue;
             }
 #endif
             bool is_hit = hit.instance != NONE;
-            Met met;
+            Met met = Met(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
             float glass = 0.0;
             float width = path.width + spread * hit.t;
-            Path cut = path;
             uint met_layer = NONE;
             if (is_hit) {
                 met = surface_met(hit, path.direction);
-                if (path.body != NONE) {
-                    path.share *= exp(-layered[path.body].absorption * hit.t);
-                }
+                path.share *= left_of(path.body, hit.t);
                 met_layer = materials[met.material].layers;
                 if (met_layer != NONE) {
                     glass = (1.0 - clamp(materials[met.material].metallic, 0.0, 1.0)) * layered[met_layer].transmission;
                 }
-                cut.share = path.share * (1.0 - glass);
-            } else {
-                met = Met(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
             }
             if (glass < 1.0) {
-                sum += light_at_end(s, cut, is_hit, met, width, spread);
+                sum += light_at_end(s, path, path.share * (1.0 - glass), is_hit, met, width, spread);
             }
             if (glass > 0.0) {
-                cross_face(path, met, met_layer, path.share, width);
+                cross_face(path, met, met_layer, glass, width);
             }
         }
     }

@@ -27,6 +27,14 @@ void leave_free(Surface s) {
     ray_away = s.normal;
 }
 
+// The unit normal of a triangle in its place, on the side that its winding says.
+vec3 triangle_normal(BvhInstance instance, BvhTriangle triangle) {
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals go.
+    vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
+    return normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
+}
+
 // The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m) along the line of sight,
 // the triangle is exact.
 void leave_surface(Surface s, float span) {
@@ -41,9 +49,7 @@ void leave_surface(Surface s, float span) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
     mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    // Columns of mat3 are the rows of the inverse: times it is by the inverse transpose, as normals go.
-    vec3 across = cross(triangle.b - triangle.a, triangle.c - triangle.a);
-    vec3 normal = normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
+    vec3 normal = triangle_normal(instance, triangle);
     bool back = dot(normal, s.view) < 0.0;
     ray_away = back ? -normal : normal;
     // Onto the smooth surface that the vertex normals describe, so that a facet does not shade its neighbour's light:

@@ -30,13 +30,13 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #include "lib/environment.glsl"
 #include "lib/layers_light.glsl"
 #ifdef OVER
+layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
 #ifdef GLASS
 #include "lib/refraction_traced.glsl"
 #else
 #include "lib/refraction_screen.glsl"
 #endif
-layout(location = 5) flat in float in_scale;
 #endif
 
 layout(location = 0) out vec4 out_light;
@@ -141,7 +141,7 @@ void main() {
     float opacity = 1.0;
 #ifdef OVER
     if (y.transmission > 0.0) {
-        specular += refracted_light(s, y, fragment_thickness(in_scale));
+        specular += refracted_light(s, y);
     }
     if ((flags & MATERIAL_BLEND) != 0u) {
         opacity = clamp(base.a, 0.0, 1.0);
