@@ -221,6 +221,15 @@ fn a_curled_sheet_keeps_its_inside_dark() {
     assert!(lost < 1e-3, "{lost}");
 }
 
+/// A sun, a point or a spot by number, that shines from `from` to the middle; the spot's flux and cone angles (rad).
+fn add_lamp(builder: &mut SceneBuilder, kind: usize, from: DVec3, (flux, cone): (Lumen, (f64, f64))) {
+    match kind {
+        0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -from.normalize()),
+        1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, from),
+        _ => builder.spot_light_lumens("lamp", flux, Vec3::ONE, cone, facing(from, DVec3::ZERO)),
+    };
+}
+
 /// A plane hides nothing of itself, however the light grazes it.
 #[test]
 fn tilted_planes_do_not_shade_themselves() {
@@ -234,14 +243,7 @@ fn tilted_planes_do_not_shade_themselves() {
             let turn = DMat4::from_rotation_y(0.3) * DMat4::from_rotation_z(0.4);
             builder.instance("plane", plane, turn);
             let way = turn.transform_vector3(DVec3::new(degrees.to_radians().sin(), degrees.to_radians().cos(), 0.0));
-            match kind {
-                0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -way),
-                1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, way * 3.0),
-                _ => {
-                    let pose = facing(way * 3.0, DVec3::ZERO);
-                    builder.spot_light_lumens("lamp", Lumen(20_000.0), Vec3::ONE, (0.9, 1.1), pose)
-                }
-            };
+            add_lamp(&mut builder, kind, way * 3.0, (Lumen(20_000.0), (0.9, 1.1)));
             let scene = builder.build().unwrap();
             let above = turn.transform_vector3(DVec3::new(0.6, 2.0, 1.4));
             let view = perspective(above, DVec3::ZERO, 0.9, 0.05, (96, 64));
@@ -276,14 +278,7 @@ fn round_surfaces_do_not_shade_themselves() {
             let ball = builder.add_mesh(name, ball, matte);
             builder.instance(name, ball, DMat4::IDENTITY);
             let way = DVec3::new(0.9, 0.8, 0.4).normalize();
-            match kind {
-                0 => builder.sun("lamp", Lux(3000.0), Vec3::ONE, -way),
-                1 => builder.point_light_candela("lamp", Candela(9000.0), Vec3::ONE, way * 2.0),
-                _ => {
-                    let pose = facing(way * 2.0, DVec3::ZERO);
-                    builder.spot_light_lumens("lamp", Lumen(9000.0), Vec3::ONE, (0.7, 0.9), pose)
-                }
-            };
+            add_lamp(&mut builder, kind, way * 2.0, (Lumen(9000.0), (0.7, 0.9)));
             let scene = builder.build().unwrap();
             let view = perspective(DVec3::new(0.3, 1.4, 1.2), DVec3::ZERO, 0.42, 0.05, (96, 72));
             let [open, rays, maps] = three_ways(&mut renderer, &scene, &view);

@@ -39,6 +39,18 @@ pub struct SamplerInfo {
     pub wrap_v: vk::SamplerAddressMode,
 }
 
+impl SamplerInfo {
+    /// Linear between pixels of one level, the border going on.
+    pub const LINEAR: Self = Self {
+        mag: vk::Filter::LINEAR,
+        min: vk::Filter::LINEAR,
+        mip: vk::SamplerMipmapMode::NEAREST,
+        mips: false,
+        wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+        wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    };
+}
+
 impl SharedLayouts {
     pub(super) fn destroy(&mut self, device: &ash::Device) {
         // SAFETY: called once when the last user of the device is gone.

@@ -36,16 +36,6 @@ const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Packed numbers about a reflection.
 const PACKED: vk::Format = vk::Format::R32G32B32A32_UINT;
 
-/// Linear between pixels, the border going on.
-const LINEAR: SamplerInfo = SamplerInfo {
-    mag: vk::Filter::LINEAR,
-    min: vk::Filter::LINEAR,
-    mip: vk::SamplerMipmapMode::NEAREST,
-    mips: false,
-    wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
-    wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
-};
-
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 1024.0;
 
@@ -397,7 +387,7 @@ impl SsrPass {
                     ("ray_image", Bind::Sampled(&ray)),
                     ("direction_image", Bind::Sampled(&direction)),
                     ("surroundings_image", Bind::Sampled(&around)),
-                    ("picture_image", Bind::Texture(&picture, LINEAR)),
+                    ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
                 ]);
                 cx.rec.bind_graphics(&self.resolve, &binds)?;
                 cx.rec.draw_fullscreen();
@@ -517,7 +507,7 @@ impl SsrPass {
                 ("reflection_image", Bind::Sampled(&reflection)),
                 ("met_image", Bind::Sampled(&met)),
                 ("velocity_image", Bind::Sampled(&velocity)),
-                ("history_image", Bind::Texture(&history, LINEAR)),
+                ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
                 ("past_image", Bind::Sampled(&past)),
             ]);
             let pipeline = if found.is_some() { &self.temporal_debug } else { &self.temporal };

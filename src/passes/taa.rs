@@ -16,16 +16,6 @@ const PAST: vk::Format = vk::Format::R16G16_SFLOAT;
 /// Depth in the output's pixels.
 const DEPTH: vk::Format = vk::Format::R32_SFLOAT;
 
-/// Linear between pixels, the border going on.
-const LINEAR: SamplerInfo = SamplerInfo {
-    mag: vk::Filter::LINEAR,
-    min: vk::Filter::LINEAR,
-    mip: vk::SamplerMipmapMode::NEAREST,
-    mips: false,
-    wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
-    wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
-};
-
 /// What the pass reads of this frame.
 #[derive(Clone, Copy)]
 pub struct TaaInputs {
@@ -132,7 +122,7 @@ impl TaaPass {
                     ("light_image", Bind::Sampled(&light)),
                     ("depth_image", Bind::Sampled(&depth)),
                     ("velocity_image", Bind::Sampled(&velocity)),
-                    ("history_image", Bind::Texture(&history, LINEAR)),
+                    ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
                     ("past_image", Bind::Sampled(&past)),
                 ],
             )?;
