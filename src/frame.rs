@@ -22,6 +22,7 @@ use crate::{
         dynamic_buffer,
         exposure_histogram::PixelCounts,
         gbuffer::{DEPTH, Gbuffer, LIGHT},
+        gi::{Bounced, FrameGi, GiPass},
         layered,
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::{LightingInputs, Lit},
@@ -42,6 +43,7 @@ use crate::{
 };
 
 pub use crate::passes::ao::AoSettings;
+pub use crate::passes::gi::GiSettings;
 pub use crate::passes::ssr::{Reprojection, SsrSettings};
 
 /// One more output beside the picture, for `--aov`.
@@ -55,6 +57,12 @@ pub enum Aov {
     DirectDiffuse,
     /// The same, specularly.
     DirectSpecular,
+    /// Luminance (nits by channel) of diffusely reflected light that came from other surfaces (`gi.enabled`).
+    IndirectDiffuse,
+    /// The same, specularly.
+    IndirectSpecular,
+    /// What a white surface lacks of it by the bound on near patches, before short rays bring it back.
+    IndirectBound,
     /// Pixels right and down that what is seen has moved since the last frame of this scene and size: nothing in a first one.
     Velocity,
     /// What is known of reflections in the picture (docs/reflections.md); nothing where they are off.
@@ -101,7 +109,7 @@ impl ReflectionAov {
 
 impl Aov {
     /// All, by the name used on the command line and for EXR layers.
-    pub const ALL: [(&'static str, Self); 18] = [
+    pub const ALL: [(&'static str, Self); 21] = [
         ("base_color", Self::Channel(Channel::BaseColor)),
         ("metallic", Self::Channel(Channel::Metallic)),
         ("roughness", Self::Channel(Channel::Roughness)),
@@ -114,6 +122,9 @@ impl Aov {
         ("emission", Self::Emission),
         ("direct_diffuse", Self::DirectDiffuse),
         ("direct_specular", Self::DirectSpecular),
+        ("indirect_diffuse", Self::IndirectDiffuse),
+        ("indirect_specular", Self::IndirectSpecular),
+        ("indirect_bound", Self::IndirectBound),
         ("velocity", Self::Velocity),
         ("reflection_hit", Self::Reflection(ReflectionAov::Hit)),
         ("reflection_distance", Self::Reflection(ReflectionAov::Distance)),
@@ -205,6 +216,8 @@ pub struct Settings {
     pub sample: Option<Sample>,
     /// What hides light from all around.
     pub ao: AoSettings,
+    /// Bounced light.
+    pub gi: GiSettings,
     /// Reflections in the picture.
     pub ssr: SsrSettings,
     /// How what lies behind refracting surfaces is found.
@@ -254,10 +267,12 @@ fn frame<'a>(
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
-    let velocity = data
-        .ssr
-        .as_ref()
-        .map(|_| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
+    let velocity = (data.ssr.is_some() || data.gi.is_some())
+        .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
+    let bounced = match (&data.gi, velocity, passes.gi.get()) {
+        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), split)),
+        _ => None,
+    };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
@@ -306,7 +321,7 @@ fn frame<'a>(
                 Aov::Reflection(what) => reflections.and_then(|r| r.debug).map(|debug| debug[what.image()]),
                 _ => None,
             };
-            let make = |g| declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), lit.split, aov);
+            let make = |g| declare_aov(g, passes, (scene, data, sampling), (gbuffer, open), (lit.split, bounced), aov);
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
@@ -324,10 +339,20 @@ fn declare_aov<'a>(
     passes: &'a Passes,
     (scene, data, sampling): (&'a GpuScene, &'a FrameData, &Sampling),
     (gbuffer, open): (Gbuffer, Option<ImageHandle>),
-    split: Option<(ImageHandle, ImageHandle)>,
+    (split, bounced): (Option<(ImageHandle, ImageHandle)>, Option<Bounced>),
     aov: Aov,
 ) -> ImageHandle {
+    let nothing = |g: &mut Graph<'a>| {
+        let [width, height] = data.values.size;
+        let image = g.image("no bounced light", width, height, LIGHT);
+        g.pass("no bounced light").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
+        image
+    };
+    let parts = bounced.and_then(|bounced| bounced.split);
     match (aov, split) {
+        (Aov::IndirectDiffuse, _) => parts.map_or_else(|| nothing(g), |(diffuse, _)| diffuse),
+        (Aov::IndirectSpecular, _) => parts.map_or_else(|| nothing(g), |(_, specular)| specular),
+        (Aov::IndirectBound, _) => bounced.map_or_else(|| nothing(g), |bounced| bounced.raw),
         (Aov::Velocity, _) => {
             passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion)
         }
@@ -636,7 +661,9 @@ impl Renderer {
         let mut aovs = Vec::new();
         for &(aov, handle, is_light) in &pending.aovs {
             let bytes = buffer(handle)?;
-            let mut pixels: Vec<[f32; 4]> = if let Aov::Reflection(what) = aov {
+            let mut pixels: Vec<[f32; 4]> = if aov == Aov::IndirectBound {
+                taken(bytes.mapped(), to_nits)
+            } else if let Aov::Reflection(what) = aov {
                 floats(bytes.mapped(), aov, &pending.view).into_iter().map(|pixel| what.of(pixel)).collect()
             } else if aov == Aov::Velocity {
                 half_pairs(bytes.mapped()).collect()
@@ -703,11 +730,14 @@ impl Renderer {
             // Another thread may have been faster; its pass is as good.
             let _ = self.passes.ssr.set(SsrPass::new(&self.gpu)?);
         }
+        if settings.gi.enabled && self.passes.gi.get().is_none() {
+            let _ = self.passes.gi.set(GiPass::new(&self.gpu)?);
+        }
         self.passes.anti_aliasing.prepare(
             &self.gpu,
             method == AntiAliasing::Morphological,
             matches!(method, AntiAliasing::Temporal(_)),
-            settings.aovs.contains(&Aov::Velocity) || settings.ssr.enabled,
+            settings.aovs.contains(&Aov::Velocity) || settings.ssr.enabled || settings.gi.enabled,
         )
     }
 
@@ -783,7 +813,7 @@ fn frame_data(
     let nodes = scene.nodes_for(view);
     let tiles = [view.width.div_ceil(TILE), view.height.div_ceil(TILE)];
     let lists = settings.light_lists;
-    let values = FrameConstants {
+    let mut values = FrameConstants {
         view_projection: view.view_projection,
         inverse_projection: view.inverse,
         forward: view.forward.extend(if view.parallel { 1.0 } else { 0.0 }),
@@ -830,6 +860,10 @@ fn frame_data(
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
+    let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
+    let gi = FrameGi::new(gpu, scene, seen, &settings.gi, (&sampling.bounced, sampling.bounced_of))?;
+    let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
+    values.ambient |= if apart { shared::AMBIENT_DIFFUSE_APART } else { 0 };
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
@@ -848,6 +882,7 @@ fn frame_data(
         has_background: scene.has_background,
         culling,
         ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.reflections)?,
+        gi,
         visible,
         values,
     })
@@ -898,6 +933,12 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         }
         out
     })
+}
+
+/// What alpha holds of half-float pixels, scaled.
+fn taken(bytes: &[u8], scale: f64) -> Vec<[f32; 4]> {
+    let alpha = |pixel: &[u8]| half::f16::from_le_bytes([pixel[6], pixel[7]]).to_f64();
+    bytes.chunks_exact(8).map(|pixel| [(alpha(pixel) * scale) as f32; 3]).map(|[r, g, b]| [r, g, b, 1.0]).collect()
 }
 
 /// Pairs of half floats.

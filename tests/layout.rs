@@ -3,7 +3,7 @@
 
 use sunny16::{
     gpu::shader::Shader,
-    passes::{ao, culling_shared, effects_shared, shared::LAYOUTS, skin_shared, ssr},
+    passes::{ao, culling_shared, effects_shared, gi, shared::LAYOUTS, skin_shared, ssr},
 };
 
 /// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
@@ -25,6 +25,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(effects_shared::LAYOUTS)
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
+        .chain(gi::LAYOUTS)
         .chain(skin_shared::LAYOUTS)
         .chain(culling_shared::LAYOUTS)
     {

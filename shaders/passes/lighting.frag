@@ -93,7 +93,9 @@ void main() {
         reflects_here = !apart;
 #endif
         environment_light(s, visible, d, r);
-        diffuse += d;
+        if ((frame.ambient & AMBIENT_DIFFUSE_APART) == 0u) {
+            diffuse += d;
+        }
         if (apart) {
             surroundings = r;
         } else {

@@ -36,6 +36,8 @@ const uint AMBIENT_MANY_BOUNCES = 2u;
 const uint AMBIENT_CAPTURE = 4u;
 // What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
 const uint AMBIENT_REFLECTED_APART = 8u;
+// Diffuse light from all around is found by the passes of bounced light.
+const uint AMBIENT_DIFFUSE_APART = 16u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;

@@ -147,7 +147,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let device_ms = since(start);
     let start = Instant::now();
     let before_upload = gpu.memory_by_name();
-    let mut scene = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    let mut scene = opened.upload(&mut renderer)?;
     let upload_ms = since(start);
     let mut memory = Memory::new(&gpu, before_upload);
     let view = opened.view();
@@ -173,7 +173,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
         if let Some(time) = opened.animated.as_ref().map(|animated| animated.time) {
             let start = Instant::now();
             opened.go_to(&args.scene, time + 1.0 / 60.0)?;
-            scene.follow(&gpu, &opened.scene)?;
+            opened.follow(&gpu, &mut scene)?;
             opened.set_in_motion(&mut settings, &scene);
             if number >= WARM_UP {
                 motion.ms.push(since(start));

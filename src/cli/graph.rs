@@ -31,7 +31,7 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let opened = open::open(&args.scene)?;
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    let on_device = opened.upload(&mut renderer)?;
     let (effects, anti_aliasing) = (opened.effects, opened.anti_aliasing());
     let settings = Settings { effects, anti_aliasing, ..opened.settings(Exposure::default(), vec![]) };
     let prepared = renderer.plan(&on_device, &opened.view(), &settings)?;

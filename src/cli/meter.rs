@@ -150,7 +150,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let on_device = renderer.upload_for(&opened.scene, &opened.shadows())?;
+    let on_device = opened.upload(&mut renderer)?;
     let report = read(args, &asked, &opened, &mut renderer, on_device)?;
     println!("{}", report.text);
     write(args, &report)?;

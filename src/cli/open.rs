@@ -13,9 +13,10 @@ use crate::{
         metering::{self, MeterError, Solved},
     },
     frame::{
-        AntiAliasing, AoSettings, Aov, LightListSettings, Picture, Renderer, Settings, ShadowSettings, SsrSettings,
-        Temporal,
+        AntiAliasing, AoSettings, Aov, GiSettings, LightListSettings, Picture, Renderer, Settings, ShadowSettings,
+        SsrSettings, Temporal,
     },
+    gpu::{Gpu, GpuResult},
     passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
     photometry::{Ev100, color},
     scene::{
@@ -435,6 +436,7 @@ impl Opened {
     pub fn still_samples(&self) -> u32 {
         self.look.passes.aa_samples.unwrap_or_else(|| match self.anti_aliasing() {
             AntiAliasing::Temporal(temporal) => (STILL_SAMPLES / temporal.scale.clamp(0.25, 1.0).powi(2)).ceil() as u32,
+            AntiAliasing::None | AntiAliasing::Morphological if self.gi().enabled => STILL_SAMPLES as u32,
             AntiAliasing::None | AntiAliasing::Morphological => 1,
         })
     }
@@ -470,6 +472,44 @@ impl Opened {
         }
     }
 
+    /// Bounced light by the look.
+    pub fn gi(&self) -> GiSettings {
+        let (look, gi) = (&self.look.gi, GiSettings::default());
+        GiSettings {
+            enabled: look.enabled.unwrap_or(gi.enabled),
+            vpls: look.vpls.unwrap_or(gi.vpls),
+            bounces: look.bounces.unwrap_or(gi.bounces),
+            merge: look.merge.unwrap_or(gi.merge),
+            cell: look.cell.or(gi.cell),
+            rays: look.rays.unwrap_or(gi.rays),
+            visibility: look.visibility.unwrap_or(gi.visibility),
+            bound: look.bound.unwrap_or(gi.bound),
+            compensation: look.compensation.unwrap_or(gi.compensation),
+            sky: look.sky.unwrap_or(gi.sky),
+            glossy: look.glossy.unwrap_or(gi.glossy),
+            filter: look.filter.unwrap_or(gi.filter),
+            frames: look.frames.unwrap_or(gi.frames),
+        }
+    }
+
+    /// Puts the scene on the device, with what the look asks for.
+    pub fn upload(&self, renderer: &mut Renderer) -> GpuResult<GpuScene> {
+        let mut on_device = renderer.upload_with(&self.scene, &self.shadows(), self.levels())?;
+        self.bounce(renderer.gpu(), &mut on_device)?;
+        Ok(on_device)
+    }
+
+    /// Goes along with the scene into another pose.
+    pub fn follow(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        on_device.follow(gpu, &self.scene)?;
+        self.bounce(gpu, on_device)
+    }
+
+    fn bounce(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        let gi = self.gi();
+        if gi.enabled { on_device.light_indirectly(gpu, &self.scene, &gi) } else { Ok(()) }
+    }
+
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
     pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
         let effects = match exposed.solved {
@@ -492,6 +532,7 @@ impl Opened {
             effects,
             anti_aliasing: self.anti_aliasing(),
             ssr: self.ssr(),
+            gi: self.gi(),
             ..self.settings(exposed.exposure, aovs)
         })
     }
@@ -512,6 +553,7 @@ impl Opened {
             ao: self.ao(),
             // What meters read keeps no history.
             ssr: SsrSettings { frames: 0, ..self.ssr() },
+            gi: GiSettings { frames: 0, ..self.gi() },
             refraction: self.look.passes.refraction.unwrap_or_default(),
             aovs,
             ..Settings::default()

@@ -133,14 +133,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
-    let mut on_device = renderer.upload_with(&opened.scene, &opened.shadows(), opened.levels())?;
+    let mut on_device = opened.upload(&mut renderer)?;
     let view = opened.view();
     let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
     for number in 0..frames {
         if number > 0 {
             opened.go_to(&scene, first + f64::from(number) / args.fps)?;
-            on_device.follow(&gpu, &opened.scene)?;
+            opened.follow(&gpu, &mut on_device)?;
         }
         let mut settings =
             Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
@@ -301,7 +301,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     Aov::Reflection(ReflectionAov::Motion) => v / 2.0,
                     Aov::Reflection(ReflectionAov::History) => v / 16.0,
                     Aov::Reflection(ReflectionAov::Rejection) => REASONS[(v as usize).min(7)][channel],
-                    Aov::Emission | Aov::DirectDiffuse | Aov::DirectSpecular => encode(v * multiplier),
+                    _ => encode(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
             }

@@ -237,11 +237,11 @@ fn lens(scene: &open::Opened) -> Effects {
 }
 
 fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
-    let on_device = renderer.upload_for(&scene.scene, &scene.shadows())?;
+    let on_device = scene.upload(renderer)?;
     let view = scene.view();
     let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
     let effects = lens(scene);
-    let settings = Settings { effects, ..scene.settings(exposed.exposure, vec![]) };
+    let settings = Settings { effects, gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
     let picture = renderer.render_still(&on_device, &view, &settings, scene.look.passes.aa_samples.unwrap_or(1))?;
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }

@@ -89,6 +89,8 @@ pub(super) struct Before {
     temporal: Option<u32>,
     /// It wrote that of reflections, likewise.
     reflected: Option<u32>,
+    /// It wrote that of bounced light, likewise; and which patches it was of.
+    bounced: Option<(u32, u64)>,
 }
 
 /// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
@@ -107,7 +109,8 @@ impl HistoryState {
     pub fn after(&mut self, scene: &GpuScene, view: &View, settings: &Settings) {
         let temporal = matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
         let reflected = keeps_reflections(settings);
-        let written = temporal || reflected || settings.accumulate.is_some();
+        let bounced = scene.indirect.as_ref().filter(|_| keeps_bounced(settings)).map(|indirect| indirect.generation);
+        let written = temporal || reflected || bounced.is_some() || settings.accumulate.is_some();
         if written {
             self.number += 1;
             self.exposure = Some(settings.exposure);
@@ -116,6 +119,7 @@ impl HistoryState {
             let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
             let before = self.before(scene, view);
             let numbers = [before.and_then(|before| before.temporal), before.and_then(|before| before.reflected)];
+            let bounced_number = next(before.and_then(|before| before.bounced).map(|(number, _)| number));
             let [temporal_number, reflected_number] = numbers.map(next);
             self.before = Some(Before {
                 view: *view,
@@ -123,6 +127,7 @@ impl HistoryState {
                 posed: Arc::clone(&scene.now),
                 temporal: temporal.then_some(temporal_number),
                 reflected: reflected.then_some(reflected_number),
+                bounced: bounced.map(|generation| (bounced_number, generation)),
             });
         }
     }
@@ -144,6 +149,12 @@ fn keeps_reflections(settings: &Settings) -> bool {
     settings.ssr.enabled && settings.ssr.frames > 0 && settings.sample.is_none() && settings.accumulate.is_none()
 }
 
+/// Whether a frame writes the history of bounced light. Frames whose mean is the picture do: what they see on either side of
+/// an edge is their mean too.
+fn keeps_bounced(settings: &Settings) -> bool {
+    settings.gi.keeps()
+}
+
 /// How a frame samples its picture.
 pub(super) struct Sampling {
     /// The camera with this frame's pixels and jitter.
@@ -156,6 +167,10 @@ pub(super) struct Sampling {
     pub motion: [Moment; 2],
     /// How reflections join theirs.
     pub reflections: SsrFrame,
+    /// How bounced light joins its own.
+    pub bounced: SsrFrame,
+    /// Which patches that is of.
+    pub bounced_of: Option<u64>,
     /// How the frame joins the temporal history.
     temporal: Option<TaaFrame>,
     /// Edges are smoothed by their shapes.
@@ -181,8 +196,19 @@ impl Sampling {
             jitter_before: before.and_then(|before| before.temporal).map_or(DVec2::ZERO, jitter::halton),
             before: (old.inverse, old.position - view.position),
         };
+        let bounced_before = before.and_then(|before| before.bounced);
+        let last = bounced_before.map(|(number, _)| number);
+        let bounced = SsrFrame {
+            number: last.map_or(settings.sample.map_or(0, |sample| sample.number), |last| last.wrapping_add(1)),
+            follows: last.is_some(),
+            still: last.is_some() && !moved,
+            alone: !keeps_bounced(settings),
+            ..reflections
+        };
         let plain = Self {
             reflections,
+            bounced,
+            bounced_of: bounced_before.map(|(_, of)| of),
             input: *view,
             texture_scale: 1.0,
             noise_shift: 0.0,

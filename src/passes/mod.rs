@@ -18,6 +18,7 @@ pub mod environment;
 pub mod exposure_histogram;
 mod fullscreen;
 pub mod gbuffer;
+pub mod gi;
 pub mod grain;
 pub mod jitter;
 pub mod layer_tables;
@@ -80,6 +81,8 @@ pub struct FrameData {
     pub traced: Option<traced::FrameTrees>,
     /// What reflections in the picture need; none where they are off.
     pub ssr: Option<ssr::FrameSsr>,
+    /// What bounced light needs; none where it is off.
+    pub gi: Option<gi::FrameGi>,
     /// The trees that rays through refracting bodies walk; none where they are found on the picture.
     pub through: Option<traced::FrameTrees>,
     /// Shadow maps.
@@ -160,6 +163,8 @@ pub struct Passes {
     pub resolve: resolve::ResolvePass,
     /// What the camera does to the picture.
     pub effects: effects::EffectPasses,
+    /// Bounced light; made when it is first asked for.
+    pub gi: OnceLock<gi::GiPass>,
     /// Reflections in the picture; made when they are first asked for.
     pub ssr: OnceLock<ssr::SsrPass>,
     /// Smooth edges.
@@ -209,6 +214,7 @@ impl Passes {
             light_lists: light_lists?,
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
+            gi: OnceLock::new(),
             ssr: OnceLock::new(),
             resolve: resolve?,
             effects: effects::EffectPasses::default(),

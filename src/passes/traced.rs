@@ -43,13 +43,15 @@ pub struct TreeUse {
     pub shadows: bool,
     /// Rays that refract: the trees have what refracts too, panes that cast no shadow among it.
     pub refraction: bool,
+    /// Rays for bounced light.
+    pub indirect: bool,
 }
 
 impl TreeUse {
     /// Whether any trees are wanted.
     #[must_use]
     pub const fn any(self) -> bool {
-        self.shadows || self.refraction
+        self.shadows || self.refraction || self.indirect
     }
 
     fn takes(self, material: &Material) -> bool {

@@ -38,7 +38,9 @@ pub use self::{
 use super::{
     area_lights,
     culling_shared::Placement,
-    environment, light_tree,
+    environment,
+    gi::{GiSettings, SceneGi},
+    light_tree,
     mips::Meaning,
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
@@ -147,6 +149,8 @@ pub struct GpuScene {
     pub has_background: bool,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
+    /// Patches that bounced light made, where it was asked for.
+    pub indirect: Option<SceneGi>,
     /// One white texel, for what is not there.
     pub white: Arc<Image>,
     /// No back face, for where nothing refracts.
@@ -255,6 +259,40 @@ impl GpuScene {
         self.trees.as_ref().is_some_and(|trees| trees.wanted.shadows)
     }
 
+    /// Lights the scene that was uploaded by these patches, as though its photons had made them.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn light_by(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
+        self.grow_trees(gpu, scene)?;
+        self.indirect = Some(SceneGi::of(gpu, scene, set)?);
+        Ok(())
+    }
+
+    fn grow_trees(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        if self.trees.is_none() {
+            let mut uploader = Uploader::new(gpu)?;
+            let wanted = TreeUse { indirect: true, ..TreeUse::default() };
+            self.trees = Some(SceneTrees::new(gpu, &mut uploader, scene, wanted)?);
+            uploader.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Traces photons through the scene that was uploaded, for bounced light; and what has changed of them when called again,
+    /// after `follow`. Trees for its rays are made where there are none.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn light_indirectly(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
+        if let Some(indirect) = &mut self.indirect {
+            return indirect.follow(gpu, scene, settings);
+        }
+        self.grow_trees(gpu, scene)?;
+        self.indirect = Some(SceneGi::new(gpu, scene, settings)?);
+        Ok(())
+    }
+
     /// Uploads a scene; with `trees`, what shadow rays walk too. `pipeline` is one that draws scene geometry; its set 1
     /// gives the textures' layout; `layered` one whose set 2 gives that of the further lobes' textures.
     ///
@@ -328,7 +366,8 @@ impl GpuScene {
         let table = light_tree::loss_table(&light_tree, low, high);
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
-        let wanted = TreeUse { shadows: trees.wanted(&lights), refraction: materials.iter().any(refracts) };
+        let refraction = materials.iter().any(refracts);
+        let wanted = TreeUse { shadows: trees.wanted(&lights), refraction, indirect: false };
         let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
@@ -355,6 +394,7 @@ impl GpuScene {
             has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
             trees,
+            indirect: None,
             ltc,
             white,
             no_backs,

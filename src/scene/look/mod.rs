@@ -4,6 +4,7 @@
 mod camera;
 mod effects;
 mod environment;
+mod gi;
 mod lights;
 pub mod metering;
 mod passes;
@@ -19,6 +20,7 @@ use std::{
 pub use camera::CameraLook;
 pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
+pub use gi::GiLook;
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
 pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
@@ -50,6 +52,8 @@ pub struct Look {
     pub metering: MeteringLook,
     /// `passes.*`.
     pub passes: PassesLook,
+    /// `gi.*`.
+    pub gi: GiLook,
     /// `scene.default_light`: a sun from behind the camera and a sky; without it only scenes that have no light at all are
     /// given one.
     pub default_light: Option<bool>,
@@ -152,6 +156,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(effects::PROPERTIES)
         .chain(metering::PROPERTIES)
         .chain(passes::PROPERTIES)
+        .chain(gi::PROPERTIES)
         .chain(lights::PROPERTIES)
         .chain(environment::PROPERTIES)
         .chain(probes::PROPERTIES)
@@ -241,6 +246,7 @@ impl Look {
             Some("effects") => self.effects.set(&read)?,
             Some("camera") => self.camera.set(&read)? || self.metering.set(&read)?,
             Some("passes") => self.passes.set(&read)?,
+            Some("gi") => self.gi.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             Some("probes") => probes::set(&mut self.probes, &read)?,

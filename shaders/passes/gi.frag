@@ -1,0 +1,182 @@
+#version 460
+// features: AREA BVH_MASKS
+// Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen patch: what a white matte
+// surface would show of it, and highlights of rough surfaces.
+//
+// The light of near patches is bounded, and rays no longer than the bound reaches bring what that takes: Kollig and Keller
+// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/gi.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
+layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { vec3 reflectances[]; };
+
+#include "lib/lights.glsl"
+#include "lib/profiles.glsl"
+#ifdef AREA
+#include "lib/area.glsl"
+#endif
+#include "lib/traced.glsl"
+#include "lib/environment.glsl"
+#include "lib/pattern.glsl"
+#include "lib/patches.glsl"
+
+// Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
+layout(location = 0) out vec4 out_matte;
+// Pre-exposed luminance of highlights.
+layout(location = 1) out vec4 out_glossy;
+
+// Lamps that a hit is lit by, each; of more one is chosen.
+const uint HIT_LAMPS = 4u;
+
+float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
+
+// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included.
+vec3 lamp_illuminance(Light lamp, vec3 place, vec3 normal, vec2 u) {
+    uint kind = lamp.kind & LIGHT_KIND_BITS;
+    vec3 e;
+    if (kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL) {
+        vec3 l;
+        e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, place, l);
+        e *= profile_factor(lamp, -l) * max(dot(normal, l), 0.0);
+    } else {
+#ifdef AREA
+        Surface s = Surface(place, normal, normal, vec3(1.0), 0.0, 1.0);
+        AreaIntegrals area;
+        integrate_area(lamp, s, area);
+        e = lamp.intensity * area.irradiance;
+#else
+        e = vec3(0.0);
+#endif
+    }
+    if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
+        return e;
+    }
+    vec4 to = towards_light(lamp, normal, u);
+    return to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE ? e : vec3(0.0);
+}
+
+// Luminance that something met reflects, by lamps and patches.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
+    BvhInstance instance = bvh_instances[hit.instance];
+    BvhTriangle triangle = bvh_triangles[hit.triangle];
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    vec3 away = triangle_normal(instance, triangle);
+    away = dot(away, d) > 0.0 ? -away : away;
+    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
+    p = inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+    ray_origin = p;
+    ray_away = away;
+    vec3 sum = vec3(0.0);
+    bool all = frame.light_count <= HIT_LAMPS;
+    uint count = all ? frame.light_count : 1u;
+    for (uint i = 0u; i < count; ++i) {
+        uint lamp = all ? i : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
+        vec2 v = all ? u : fract(u * vec2(float(frame.light_count), 1.0));
+        sum += lamp_illuminance(lights[lamp], p, away, v) * (all ? 1.0 : float(frame.light_count));
+    }
+    float probability;
+    uint chosen = choose_patch(p - gi.anchor, away, u.y, probability);
+    if (chosen != NONE) {
+        PatchLight light = patch_light(vpls[chosen], p - gi.anchor, away);
+        float nl = dot(away, light.l);
+        if (nl > 0.0 && patch_is_seen(p, away, light)) {
+            sum += light.illuminance * (light.kept * nl / probability);
+        }
+    }
+    return reflectances[instance.surface & ~BVH_NO_SHADOW] / PI * sum;
+}
+
+// What a white matte surface reflects of light from a direction, with the cosine (1/sr).
+float matte_at(Surface s, vec3 l) {
+    vec3 diffuse, specular;
+    evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
+    return diffuse.x;
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    out_matte = vec4(0.0);
+    out_glossy = vec4(0.0);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    Surface s;
+    if (depth <= 0.0 || !load_surface(pixel, depth, s)) {
+        return;
+    }
+    bool layered = texelFetch(emission_image, pixel, 0).a >= LAYER_MARK;
+    leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
+    vec3 origin = ray_origin;
+    vec3 away = ray_away;
+    vec3 place = s.position - gi.anchor;
+    bool shines = (gi.flags & GI_GLOSSY) != 0u && sqrt(s.alpha) >= gi.glossy && !layered;
+    vec2 u = sample_for(uvec2(pixel), gi.number);
+    vec3 matte = vec3(0.0);
+    vec3 glossy = vec3(0.0);
+    float taken = 0.0;
+    for (uint i = 0u; i < gi.rays && gi.patches > 0u; ++i) {
+        float probability;
+        uint chosen = choose_patch(place, s.normal, (float(i) + u.x) / float(gi.rays), probability);
+        if (chosen == NONE) {
+            continue;
+        }
+        PatchLight light = patch_light(vpls[chosen], place, s.normal);
+        float reflected = matte_at(s, light.l);
+        if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
+            continue;
+        }
+        light.to = vpls[chosen].position + gi.anchor - origin;
+        if (!patch_is_seen(origin, away, light)) {
+            continue;
+        }
+        vec3 e = light.illuminance / (probability * float(gi.rays));
+        matte += e * (light.kept * reflected);
+        taken += luminance(e) * ((1.0 - light.kept) * reflected);
+        if (shines) {
+            // As wide as the patch is seen, at least.
+            float wide = vpls[chosen].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
+            Surface wider = s;
+            wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
+            vec3 diffuse, specular;
+            evaluate_brdf(wider, light.l, diffuse, specular);
+            glossy += e * light.kept * specular;
+        }
+    }
+    bool sky = (gi.flags & GI_SKY) != 0u && !layered;
+    bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;
+    if (sky || compensated) {
+        // By the cosine: the disk's even points, lifted (Malley's method).
+        vec2 v = fract(sample_for(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
+        vec2 disk = concentric(v);
+        mat3 axes = axes_about(s.normal);
+        vec3 l = normalize(axes[0] * disk.x + axes[1] * disk.y + s.normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
+        float cosine = dot(s.normal, l);
+        float reflected = matte_at(s, l);
+        if (cosine > 1e-4 && reflected > 0.0 && dot(away, l) > 0.0) {
+            BvhHit hit = trace_ray(origin, l, away, sky ? 1e9 : gi.shortest, false);
+            float weight = reflected * PI / cosine;
+            if (hit.instance == NONE) {
+                if (sky && environment.enabled != 0u) {
+                    // Blurred by as much as a ray stands for, so that single texels are no fireflies.
+                    matte += map_blurred(environment_map(), environment_direction(l), 0.3) * weight;
+                }
+            } else if (compensated && hit.t < gi.shortest) {
+                vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
+                float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
+                float lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
+                if (lacks > 0.0) {
+                    matte += reflected_at(hit, l, fract(v.yx + vec2(0.37, 0.71))) * (lacks * weight);
+                }
+            }
+        }
+    }
+    out_matte = vec4(to_half_range(matte * frame.pre_exposure), min(taken * frame.pre_exposure, 60000.0));
+    out_glossy = vec4(to_half_range(glossy * frame.pre_exposure), 0.0);
+}

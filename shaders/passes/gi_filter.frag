@@ -1,0 +1,135 @@
+#version 460
+// variants: FIRST
+// Means over neighbours on the same surface that have about the same light, ever farther apart; the less the light is known
+// to vary from frame to frame, the nearer to it neighbours must be. Dammertz et al. 2010, "Edge-Avoiding A-Trous Wavelet
+// Transform for fast Global Illumination Filtering"; Schied et al. 2017, "Spatiotemporal Variance-Guided Filtering".
+//
+// FIRST: how much it varies is found from the history, or from neighbours where there is none.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#ifndef FIRST
+// Pixels from one neighbour to the next.
+layout(push_constant, scalar) uniform step_block { int spacing; };
+#endif
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 5) uniform texture2D matte_image;
+layout(set = 0, binding = 6) uniform texture2D glossy_image;
+
+// Light; alpha: variance of its luminance.
+layout(location = 0) out vec4 out_matte;
+// Highlights.
+layout(location = 1) out vec4 out_glossy;
+
+// Standard deviations that neighbours may be off.
+const float ROOM = 4.0;
+// Frames from which on a pixel's own history tells how much it varies.
+const float KNOWN = 8.0;
+
+float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
+
+struct Here {
+    vec3 place;
+    vec3 normal;
+    float distance_;
+};
+
+// How much another pixel is of the same surface, 0 to 1.
+float likeness(Here here, ivec2 other) {
+    float depth = texelFetch(depth_image, other, 0).x;
+    if (depth <= 0.0) {
+        return 0.0;
+    }
+    vec3 normal = unpack_normal(texelFetch(normal_image, other, 0).x);
+    float turned = clamp(dot(normal, here.normal), 0.0, 1.0);
+    float t2 = turned * turned;
+    float t8 = t2 * t2 * t2 * t2;
+    float off = abs(dot(position_at(other, depth) - here.place, here.normal));
+    return t8 * t8 * t8 * t8 * max(1.0 - off / (0.01 * here.distance_), 0.0);
+}
+
+#ifdef FIRST
+// Variance of the mean: of the pixel's own frames, or of its neighbours' light.
+float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
+    float mean = luminance(matte.rgb);
+    float count = max(matte.a, 1.0);
+    float own = max(glossy.a - mean * mean, 0.0) / count;
+    if (count >= KNOWN) {
+        return own;
+    }
+    float sum = 0.0, square = 0.0, weights = 0.0;
+    for (int y = -3; y <= 3; ++y) {
+        for (int x = -3; x <= 3; ++x) {
+            ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
+            float weight = likeness(here, other);
+            float level = luminance(texelFetch(matte_image, other, 0).rgb);
+            sum += weight * level;
+            square += weight * level * level;
+            weights += weight;
+        }
+    }
+    weights = max(weights, 1e-6);
+    float around = max(square / weights - sum * sum / (weights * weights), 0.0);
+    return mix(around, own, clamp((count - 1.0) / (KNOWN - 1.0), 0.0, 1.0));
+}
+#else
+// Of 3 by 3 pixels: single variances are noise themselves.
+float variance_around(ivec2 pixel) {
+    float sum = 0.0, weights = 0.0;
+    for (int y = -1; y <= 1; ++y) {
+        for (int x = -1; x <= 1; ++x) {
+            ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
+            float weight = x == 0 && y == 0 ? 4.0 : x == 0 || y == 0 ? 2.0 : 1.0;
+            sum += weight * texelFetch(matte_image, other, 0).a;
+            weights += weight;
+        }
+    }
+    return sum / weights;
+}
+#endif
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    vec4 matte = texelFetch(matte_image, pixel, 0);
+    vec4 glossy = texelFetch(glossy_image, pixel, 0);
+    out_matte = vec4(matte.rgb, 0.0);
+    out_glossy = vec4(glossy.rgb, 0.0);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    if (depth <= 0.0) {
+        return;
+    }
+    vec3 place = position_at(pixel, depth);
+    Here here = Here(place, unpack_normal(texelFetch(normal_image, pixel, 0).x), length(place));
+#ifdef FIRST
+    // What it is from here on stands in the picture's alpha.
+    out_matte.a = variance_at(pixel, here, matte, glossy);
+#else
+    const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
+    float level = luminance(matte.rgb);
+    float room = ROOM * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
+    vec3 sum = matte.rgb;
+    vec3 shine = glossy.rgb;
+    float variance = matte.a;
+    float weights = 1.0;
+    for (int y = -2; y <= 2; ++y) {
+        for (int x = -2; x <= 2; ++x) {
+            ivec2 other = pixel + ivec2(x, y) * spacing;
+            if (x == 0 && y == 0 || any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(frame.size)))) {
+                continue;
+            }
+            vec4 there = texelFetch(matte_image, other, 0);
+            float weight = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other)
+                * exp(-abs(luminance(there.rgb) - level) / room);
+            sum += weight * there.rgb;
+            shine += weight * texelFetch(glossy_image, other, 0).rgb;
+            variance += weight * weight * there.a;
+            weights += weight;
+        }
+    }
+    out_matte = vec4(sum / weights, variance / (weights * weights));
+    out_glossy = vec4(shine / weights, 0.0);
+#endif
+}

@@ -1,0 +1,118 @@
+#version 460
+// Bounced light joins that of the frames before, where the surface was seen then; and how much it varies is kept with it.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/gi.glsl"
+#include "lib/brdf.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
+#include "lib/gbuffer.glsl"
+layout(set = 0, binding = 5) uniform texture2D matte_image;
+layout(set = 0, binding = 6) uniform texture2D glossy_image;
+layout(set = 0, binding = 7) uniform texture2D velocity_image;
+layout(set = 0, binding = 8) uniform texture2D history_image;
+layout(set = 0, binding = 9) uniform texture2D history_glossy_image;
+layout(set = 0, binding = 10) uniform utexture2D past_image;
+
+// Mean of the frames; alpha: how many they are.
+layout(location = 0) out vec4 out_history;
+// The same of highlights; alpha: mean square of the luminance of what is matte.
+layout(location = 1) out vec4 out_glossy;
+// Depth of the surface and its normal.
+layout(location = 2) out uvec2 out_past;
+
+// What is off its plane by as much, as a part of its distance, is another surface.
+const float SURFACE_STEP = 0.01;
+// Cosine between normals of one surface.
+const float NORMAL_STEP = 0.9;
+// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
+const float LEAST_MOTION = 0.03;
+const float MOTION_DIGITS = 0.002;
+const float FARTHEST = 60000.0;
+
+float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
+
+vec2 to_pixels(vec4 clip) {
+    return (clip.xy / clip.w + 1.0) * 0.5 * vec2(gi.size);
+}
+
+// Place of a past pixel's surface, relative to this frame's camera.
+vec3 place_before(vec2 at, float depth) {
+    vec4 p = gi.from_clip_before * vec4(at / vec2(gi.size) * 2.0 - 1.0, depth, 1.0);
+    return p.xyz / p.w;
+}
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    uint normal_bits = texelFetch(normal_image, pixel, 0).x;
+    vec4 now = vec4(texelFetch(matte_image, pixel, 0).rgb, 1.0);
+    float level = luminance(now.rgb);
+    vec4 now_glossy = vec4(texelFetch(glossy_image, pixel, 0).rgb, level * level);
+    out_history = now;
+    out_glossy = now_glossy;
+    out_past = uvec2(floatBitsToUint(depth), normal_bits);
+    if (depth <= 0.0 || gi.most <= 0.0) {
+        return;
+    }
+    vec4 past = vec4(0.0);
+    vec4 past_glossy = vec4(0.0);
+    if (gi.still != 0u) {
+        past = texelFetch(history_image, pixel, 0);
+        past_glossy = texelFetch(history_glossy_image, pixel, 0);
+    } else {
+        vec3 place = position_at(pixel, depth);
+        vec3 normal = unpack_normal(normal_bits);
+        vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
+        vec4 clip_now = gi.to_clip * vec4(place, 1.0);
+        vec4 clip_then = gi.to_clip_before * vec4(place, 1.0);
+        bool ahead = clip_now.w > 0.0 && clip_then.w > 0.0;
+        vec2 camera = ahead ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
+        bool moves = distance(velocity, camera) > LEAST_MOTION + MOTION_DIGITS * length(velocity);
+        // Where the surface was seen: of its exact place, not of the pixel's centre.
+        vec2 there = (ahead ? to_pixels(clip_now) : vec2(pixel) + 0.5) - velocity - gi.jitter_before;
+        vec2 corner = floor(there - 0.5);
+        vec2 f = there - 0.5 - corner;
+        float weights = 0.0;
+        for (int i = 0; i < 4; ++i) {
+            ivec2 off = ivec2(i & 1, i >> 1);
+            ivec2 texel = ivec2(corner) + off;
+            if (any(lessThan(texel, ivec2(0))) || any(greaterThanEqual(texel, ivec2(gi.size)))) {
+                continue;
+            }
+            uvec2 was = texelFetch(past_image, texel, 0).xy;
+            float depth_was = uintBitsToFloat(was.x);
+            vec3 seen = place_before(vec2(texel) + 0.5 + gi.jitter_before, depth_was);
+            float turned = dot(unpack_normal(was.y), normal);
+            // What moves by itself was elsewhere, and turned another way; its velocity says where.
+            bool same = depth_was > 0.0
+                && (moves ? turned > 0.5
+                          : turned > NORMAL_STEP && abs(dot(seen - place, normal)) < SURFACE_STEP * length(seen - gi.eye_before));
+            float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
+            if (same && weight > 0.0) {
+                weights += weight;
+                past += weight * texelFetch(history_image, texel, 0);
+                past_glossy += weight * texelFetch(history_glossy_image, texel, 0);
+            }
+        }
+        if (weights < 0.05) {
+            return;
+        }
+        past /= weights;
+        past_glossy /= weights;
+    }
+    // Not a number fails every comparison.
+    bool sound = past.a > 0.0 && all(greaterThanEqual(past.rgb, vec3(0.0))) && all(lessThanEqual(past.rgb, vec3(FARTHEST)))
+        && all(greaterThanEqual(past_glossy, vec4(0.0))) && all(lessThanEqual(past_glossy, vec4(FARTHEST * FARTHEST)));
+    if (!sound) {
+        return;
+    }
+    float count = min(past.a, gi.most);
+    float scale = frame.history_scale;
+    vec3 matte = min(past.rgb * scale, FARTHEST);
+    vec4 glossy = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(FARTHEST), FARTHEST * FARTHEST));
+    out_history = vec4((matte * count + now.rgb) / (count + 1.0), count + 1.0);
+    out_glossy = (glossy * count + now_glossy) / (count + 1.0);
+}

@@ -1,0 +1,51 @@
+// Structs that the host fills (src/gi, src/passes/gi.rs); a test compares every offset.
+#ifndef SHARED_GI
+#define SHARED_GI
+
+// A patch that sends light as a matte surface does (src/gi).
+struct Vpl {
+    vec3 position;             // relative to the set's anchor
+    uint normal;               // as trees pack them (lib/traced.glsl)
+    vec3 flux;                 // lm by channel; along the normal flux / pi cd
+    float size;                // radius of the patch that it stands for (m)
+};
+
+// A node of the tree over them; children at `first` and after it.
+struct VplNode {
+    vec3 low;                  // least corner
+    float flux;                // luminance of all its flux (lm)
+    vec3 high;                 // greatest corner
+    uint axis;                 // of a cone that holds its normals, packed as they are
+    float cos_spread;          // cosine of the cone's half angle
+    uint first;                // first child; of a leaf its patch
+    uint leaf;                 // 1: holds one patch
+    uint pad0;
+};
+
+// Of the passes of indirect light. Positions are relative to this frame's camera, in world axes.
+struct GiConstants {
+    mat4 to_clip_before;       // to the clip space of the last frame's camera, without its jitter
+    mat4 to_clip;              // to this frame's, without its jitter
+    mat4 from_clip_before;     // from the last frame's clip space
+    vec3 eye_before;           // where the last frame's camera stood
+    float most;                // frames that a history is the mean of at most; 0 forgets it
+    vec3 anchor;               // what patches are relative to
+    float shortest;            // nearer than this (m), facing patches' light is bounded
+    vec2 jitter_before;        // of the last frame's samples from their pixels' centres (pixels)
+    uvec2 size;                // of the picture (pixels)
+    uint rays;                 // patches that a pixel asks
+    uint patches;              // that there are
+    uint number;               // of the frame, for noise
+    uint flags;                // GI_ bits
+    uint still;                // 1: nothing has moved since the last frame
+    float glossy;              // least perceptual roughness that reflects patches
+    uint alone;                // 1: there is no history, now or later
+    uint pad0;
+};
+
+const uint GI_VISIBILITY = 1u;     // walls hide patches
+const uint GI_COMPENSATION = 2u;   // short rays bring what the bound takes
+const uint GI_SKY = 4u;            // rays find what hides light from all around
+const uint GI_GLOSSY = 8u;         // rough highlights of patches
+
+#endif

@@ -1,0 +1,654 @@
+//! Bounced light: patches that the host's photons made (`gi`), asked by each pixel with rays, joined over frames and over
+//! neighbours (docs/instant-radiosity.md).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use glam::{DMat4, DVec3, Mat4, Vec2, Vec3};
+
+use super::{
+    FrameData, GpuScene, View, dynamic_buffer,
+    gbuffer::{Gbuffer, LIGHT},
+    lighting::Lit,
+    ssr::SsrFrame,
+    traced::FrameTrees,
+    velocity::Moment,
+};
+use crate::{
+    bvh::SceneBvh,
+    gi::{LightNode, Radiosity, Settings, Vpl, VplSet},
+    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
+    graph::{Access, Graph, ImageHandle, PassBuilder},
+    photometry::color::srgb_eotf,
+    scene::{Material, Scene},
+    shader_struct,
+};
+
+/// Means of many frames need more than half floats' digits.
+const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+/// Depth and normal of the frame before.
+const PAST: vk::Format = vk::Format::R32G32_UINT;
+/// Frames that a history of a still view is the mean of at most.
+const MOST_STILL: f32 = 4096.0;
+/// Pixels between neighbours of each pass of the filter.
+const SPACINGS: [i32; 4] = [1, 2, 4, 8];
+/// What stale light may still make of the change after eight frames that follow it: a history as long as this over the share
+/// of the flux that has changed leaves at most a hundredth and a quarter.
+const STALE: f32 = 0.1;
+
+shader_struct! {
+    /// Of the passes of bounced light (`shaders/shared/gi.glsl`).
+    pub struct GiConstants {
+        /// From camera-relative places to the last frame's clip space, without its jitter.
+        pub to_clip_before: Mat4,
+        /// To this frame's, without its jitter.
+        pub to_clip: Mat4,
+        /// From the last frame's clip space back.
+        pub from_clip_before: Mat4,
+        /// Where the last frame's camera stood, relative to this one's.
+        pub eye_before: Vec3,
+        /// Frames that a history is the mean of at most; 0 forgets it.
+        pub most: f32,
+        /// What patches are relative to, relative to the camera.
+        pub anchor: Vec3,
+        /// Nearer than this (m), facing patches' light is bounded.
+        pub shortest: f32,
+        /// Of the last frame's samples from their pixels' centres (pixels).
+        pub jitter_before: Vec2,
+        /// Of the picture (pixels).
+        pub size: [u32; 2],
+        /// Patches that a pixel asks.
+        pub rays: u32,
+        /// Patches that there are.
+        pub patches: u32,
+        /// Of the frame, for noise.
+        pub number: u32,
+        /// `GI_` bits of the shaders.
+        pub flags: u32,
+        /// 1: nothing has moved since the last frame.
+        pub still: u32,
+        /// Least perceptual roughness that reflects patches.
+        pub glossy: f32,
+        /// 1: there is no history, now or later.
+        pub alone: u32,
+        /// Padding.
+        pub pad0: u32,
+    }
+}
+
+/// All structs that these shaders share, for the layout test: a patch and a node of their tree too.
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 3] = [
+    GiConstants::LAYOUT,
+    crate::gpu::reflect::HostLayout {
+        name: "Vpl",
+        size: size_of::<Vpl>(),
+        fields: &[
+            ("position", std::mem::offset_of!(Vpl, position)),
+            ("normal", std::mem::offset_of!(Vpl, normal)),
+            ("flux", std::mem::offset_of!(Vpl, flux)),
+            ("size", std::mem::offset_of!(Vpl, size)),
+        ],
+    },
+    crate::gpu::reflect::HostLayout {
+        name: "VplNode",
+        size: size_of::<LightNode>(),
+        fields: &[
+            ("low", std::mem::offset_of!(LightNode, low)),
+            ("flux", std::mem::offset_of!(LightNode, flux)),
+            ("high", std::mem::offset_of!(LightNode, high)),
+            ("axis", std::mem::offset_of!(LightNode, axis)),
+            ("cos_spread", std::mem::offset_of!(LightNode, cos_spread)),
+            ("first", std::mem::offset_of!(LightNode, first)),
+            ("leaf", std::mem::offset_of!(LightNode, leaf)),
+            ("pad0", std::mem::offset_of!(LightNode, pad)),
+        ],
+    },
+];
+
+const VISIBILITY: u32 = 1;
+const COMPENSATION: u32 = 2;
+const SKY: u32 = 4;
+const GLOSSY: u32 = 8;
+
+/// How bounced light is found (`gi.*`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GiSettings {
+    /// Off: lamps light what they see, and nothing else.
+    pub enabled: bool,
+    /// Patches that photons make at most.
+    pub vpls: u32,
+    /// Reflections that photons make at most.
+    pub bounces: u32,
+    /// Patches of one place and direction become one.
+    pub merge: bool,
+    /// Within such places (m); none: as the number of patches asks.
+    pub cell: Option<f64>,
+    /// Patches that a pixel asks in a frame, 1 to 256.
+    pub rays: u32,
+    /// Walls hide patches.
+    pub visibility: bool,
+    /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0: it is not.
+    pub bound: f64,
+    /// Short rays bring what the bound takes.
+    pub compensation: bool,
+    /// Rays find what hides light from all around.
+    pub sky: bool,
+    /// Rough surfaces show highlights of patches.
+    pub glossy: bool,
+    /// Means over neighbours.
+    pub filter: bool,
+    /// Frames that what moves is the mean of at most; 0: each frame by itself.
+    pub frames: u32,
+}
+
+impl Default for GiSettings {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            vpls: 4096,
+            bounces: 4,
+            merge: false,
+            cell: None,
+            rays: 4,
+            visibility: true,
+            bound: 1.0,
+            compensation: true,
+            sky: true,
+            glossy: true,
+            filter: true,
+            frames: 32,
+        }
+    }
+}
+
+impl GiSettings {
+    fn photons(&self) -> Settings {
+        Settings { vpls: self.vpls, bounces: self.bounces, merge: self.merge, cell: self.cell }
+    }
+
+    /// Whether frames keep a history.
+    #[must_use]
+    pub const fn keeps(&self) -> bool {
+        self.enabled && self.frames > 0
+    }
+}
+
+/// The patches of a scene on the device.
+pub struct SceneGi {
+    host: Radiosity,
+    bvh: SceneBvh,
+    /// What they are.
+    pub set: Arc<VplSet>,
+    patches: Arc<Buffer>,
+    nodes: Arc<Buffer>,
+    reflectances: Arc<Buffer>,
+    /// Radius (m) of the patches, in the mean by flux.
+    radius: f64,
+    /// Another one for each change.
+    pub generation: u64,
+    /// Share of the flux that changed from the generation before, 0 to 1.
+    pub change: f32,
+}
+
+impl SceneGi {
+    /// Traces photons through a scene and uploads what they made.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
+        let mut uploader = Uploader::new(gpu)?;
+        let mut bvh = SceneBvh::new(scene, |_| true);
+        bvh.widen();
+        let means: Vec<Vec3> = scene.materials.iter().map(|m| mean_reflectance(scene, m)).chain([Vec3::ONE]).collect();
+        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytemuck::cast_slice(&means), 12)?;
+        let mut host = Radiosity::default();
+        let (set, _) = host.update(scene, &bvh, &settings.photons());
+        let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
+        uploader.finish()?;
+        let radius = mean_radius(&set);
+        Ok(Self { host, bvh, set, patches, nodes, reflectances, radius, generation: 0, change: 1.0 })
+    }
+
+    /// Patches of one's own making, instead of a scene's photons.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn of(gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<Self> {
+        let mut uploader = Uploader::new(gpu)?;
+        let means: Vec<Vec3> = scene.materials.iter().map(|m| mean_reflectance(scene, m)).chain([Vec3::ONE]).collect();
+        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytemuck::cast_slice(&means), 12)?;
+        let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
+        uploader.finish()?;
+        let radius = mean_radius(&set);
+        let (host, bvh) = (Radiosity::default(), SceneBvh::default());
+        Ok(Self { host, bvh, set: Arc::new(set), patches, nodes, reflectances, radius, generation: 0, change: 1.0 })
+    }
+
+    /// Goes along with a scene whose lights or nodes or vertices have moved.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn follow(&mut self, gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<()> {
+        if !self.bvh.fits(scene) || !scene.deformed().is_empty() {
+            self.bvh = SceneBvh::new(scene, |_| true);
+            self.bvh.widen();
+        } else {
+            self.bvh.place(scene);
+        }
+        let (set, change) = self.host.update(scene, &self.bvh, &settings.photons());
+        if Arc::ptr_eq(&set, &self.set) {
+            return Ok(());
+        }
+        let mut uploader = Uploader::new(gpu)?;
+        // A frame that is under way reads the ones before.
+        [self.patches, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
+        uploader.finish()?;
+        self.radius = mean_radius(&set);
+        self.set = set;
+        self.generation += 1;
+        self.change = change as f32;
+        Ok(())
+    }
+}
+
+fn upload(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8], least: usize) -> GpuResult<Arc<Buffer>> {
+    let limit = gpu.limits().max_storage_buffer_range;
+    if bytes.len() as u64 > u64::from(limit) {
+        return Err(GpuError::TooLarge {
+            what: name.into(),
+            asked: format!("{} bytes", bytes.len()),
+            limit: format!("{limit} bytes"),
+            device: gpu.info().name.clone(),
+            remedy: "choose fewer, --set gi.vpls=...",
+        });
+    }
+    let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+    uploader.buffer(&buffer, bytes)?;
+    Ok(buffer)
+}
+
+fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {
+    Ok([
+        upload(gpu, uploader, "patches", bytemuck::cast_slice(&set.vpls), size_of::<Vpl>())?,
+        upload(gpu, uploader, "patch tree", bytemuck::cast_slice(&set.nodes), size_of::<LightNode>())?,
+    ])
+}
+
+/// Radius (m) of the patches, in the mean by flux.
+fn mean_radius(set: &VplSet) -> f64 {
+    let (sum, flux) = set.vpls.iter().fold((0.0, 0.0), |(sum, flux), vpl| {
+        let own = f64::from(vpl.flux.element_sum());
+        (sum + own * f64::from(vpl.size), flux + own)
+    });
+    if flux > 0.0 { sum / flux } else { 0.0 }
+}
+
+/// Texels of a picture that its mean is taken of, about.
+const MEAN_TEXELS: usize = 1 << 14;
+
+/// What a matte surface of a material reflects, in the mean over its picture: at the ends of short rays, where shaders reach no
+/// picture.
+fn mean_reflectance(scene: &Scene, material: &Material) -> Vec3 {
+    let picture = material
+        .base_color_texture
+        .and_then(|reference| scene.textures.get(reference.texture))
+        .and_then(|texture| scene.images.get(texture.image))
+        .map_or(DVec3::ONE, |image| {
+            let texels = image.rgba8.len() / 4;
+            let step = (texels / MEAN_TEXELS).max(1);
+            let linear: Vec<f64> = (0..256).map(|code| srgb_eotf(f64::from(code) / 255.0)).collect();
+            let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold((DVec3::ZERO, 0.0), |(sum, count), t| {
+                let of = |i: usize| linear[usize::from(t[i])];
+                (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
+            });
+            if count > 0.0 { sum / count } else { DVec3::ONE }
+        });
+    let matte = f64::from((1.0 - material.metallic) * (1.0 - material.transmission.clamp(0.0, 1.0)));
+    (picture * material.base_color.truncate().as_dvec3() * matte).clamp(DVec3::ZERO, DVec3::ONE).as_vec3()
+}
+
+/// What the passes read of the host for one frame.
+#[derive(Clone)]
+pub struct FrameGi {
+    constants: Arc<Buffer>,
+    values: GiConstants,
+    patches: Arc<Buffer>,
+    nodes: Arc<Buffer>,
+    reflectances: Arc<Buffer>,
+    trees: FrameTrees,
+    history: bool,
+    filter: bool,
+}
+
+impl FrameGi {
+    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light.
+    ///
+    /// # Errors
+    /// Out of memory; a scene whose photons were not traced (`Renderer::light_indirectly`).
+    pub fn new(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
+        settings: &GiSettings,
+        (frame, generation): (&SsrFrame, Option<u64>),
+    ) -> GpuResult<Option<Self>> {
+        if !settings.enabled {
+            return Ok(None);
+        }
+        let Some(own) = &scene.indirect else {
+            return Err(GpuError::Pipeline {
+                pipeline: "bounced light".into(),
+                detail: "no photons were traced through the scene; Renderer::light_indirectly does".into(),
+            });
+        };
+        let trees = match trees {
+            Some(trees) => trees.clone(),
+            None => match FrameTrees::new(gpu, scene, view.position)? {
+                Some(trees) => trees,
+                None => return Ok(None),
+            },
+        };
+        let history = settings.frames > 0 && !frame.alone;
+        let same = generation == Some(own.generation);
+        // Light that has changed leaves the history as fast as it has changed.
+        let stays = match generation {
+            _ if same => f32::MAX,
+            Some(before) if before + 1 == own.generation => (STALE / own.change.max(1e-6)).floor(),
+            _ => 0.0,
+        };
+        let most = match frame.follows && history {
+            false => 0.0,
+            true if frame.still => MOST_STILL,
+            true => settings.frames as f32,
+        };
+        let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
+        let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
+        let flags = [
+            (settings.visibility, VISIBILITY),
+            (settings.compensation && settings.bound > 0.0, COMPENSATION),
+            (settings.sky && scene.has_environment, SKY),
+            (settings.glossy, GLOSSY),
+        ];
+        let values = GiConstants {
+            to_clip_before: before,
+            to_clip: now,
+            from_clip_before: back.as_mat4(),
+            eye_before: frame.before.1.as_vec3(),
+            most: most.min(stays),
+            anchor: (own.set.anchor - view.position).as_vec3(),
+            shortest: (own.radius * settings.bound) as f32,
+            jitter_before: frame.jitter_before.as_vec2(),
+            size: [view.width, view.height],
+            rays: settings.rays.max(1),
+            patches: own.set.vpls.len() as u32,
+            number: frame.number,
+            flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
+            still: u32::from(frame.still),
+            glossy: 0.25,
+            ..GiConstants::default()
+        };
+        Ok(Some(Self {
+            constants: dynamic_buffer(gpu, "bounced light constants", &[values])?,
+            values,
+            patches: Arc::clone(&own.patches),
+            nodes: Arc::clone(&own.nodes),
+            reflectances: Arc::clone(&own.reflectances),
+            trees,
+            history,
+            filter: settings.filter,
+        }))
+    }
+
+    /// Whether it finds light from all around, in place of the light pass.
+    #[must_use]
+    pub const fn finds_sky(&self) -> bool {
+        self.values.flags & SKY != 0
+    }
+}
+
+/// Bounced light of the picture.
+#[derive(Clone, Copy)]
+pub struct Bounced {
+    /// Its diffuse and specular parts, where they were asked for.
+    pub split: Option<(ImageHandle, ImageHandle)>,
+    /// As this frame's rays found it on white; alpha: what the bound took.
+    pub raw: ImageHandle,
+}
+
+/// The pipelines.
+pub struct GiPass {
+    gpu: Gpu,
+    gather: Mutex<HashMap<(bool, bool), Arc<GraphicsPipeline>>>,
+    temporal: Arc<GraphicsPipeline>,
+    variance: Arc<GraphicsPipeline>,
+    filter: Arc<GraphicsPipeline>,
+    composite: Arc<GraphicsPipeline>,
+    composite_split: Arc<GraphicsPipeline>,
+}
+
+impl GiPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let make = |name: &str, fragment: &str, colors: &[(vk::Format, bool)]| {
+            let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        let both = [(HISTORY, false), (HISTORY, false)];
+        Ok(Self {
+            gpu: gpu.clone(),
+            gather: Mutex::default(),
+            temporal: make("gi temporal", "gi_temporal.frag", &[both[0], both[1], (PAST, false)])?,
+            variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
+            filter: make("gi filter", "gi_filter.frag", &both)?,
+            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true)])?,
+            composite_split: make(
+                "gi composite split",
+                "gi_composite.frag+SPLIT",
+                &[(LIGHT, true), (LIGHT, false), (LIGHT, false)],
+            )?,
+        })
+    }
+
+    fn gather(&self, area: bool, masks: bool) -> GpuResult<Arc<GraphicsPipeline>> {
+        let mut made = self.gather.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = made.get(&(area, masks)) {
+            return Ok(Arc::clone(pipeline));
+        }
+        let on = [(area, "AREA", "area"), (masks, "BVH_MASKS", "masks")];
+        let (mut name, mut shader) = ("gi".to_owned(), "gi.frag".to_owned());
+        for (_, feature, word) in on.iter().filter(|(on, ..)| *on) {
+            name = format!("{name} {word}");
+            shader = format!("{shader}+{feature}");
+        }
+        let state = GraphicsState { colors: vec![(LIGHT, false), (LIGHT, false)], ..GraphicsState::default() };
+        let pipeline = GraphicsPipeline::new(&self.gpu, &name, "fullscreen.vert", &shader, &state)?;
+        made.insert((area, masks), Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+
+    /// Declares the passes, which add bounced light to the picture's. With `split`, its parts apart too.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (data, frame): (&'a FrameData, &'a FrameGi),
+        (gbuffer, lit, velocity): (Gbuffer, Lit, ImageHandle),
+        split: bool,
+    ) -> Bounced {
+        let [width, height] = frame.values.size;
+        let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
+        let [matte, glossy] = ["bounced light, rays", "bounced highlights, rays"].map(|name| image(g, name, LIGHT));
+        surfaces(g, "gi", gbuffer)
+            .uses(gbuffer.emission, Access::FragmentSampled)
+            .color_cleared(matte, [0.0; 4])
+            .color_cleared(glossy, [0.0; 4])
+            .record(move |cx| {
+                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+                let emission = cx.image(gbuffer.emission);
+                let pipeline = self.gather(data.ltc.is_some(), frame.trees.masked())?;
+                let mut binds = vec![
+                    data.uniform(),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("surface_image", Bind::Sampled(&surface)),
+                    ("normal_image", Bind::Sampled(&normal)),
+                    ("emission_image", Bind::Sampled(&emission)),
+                    ("gi_block", Bind::Uniform(&frame.constants)),
+                    ("light_block", Bind::Storage(&data.lights)),
+                    ("profile_block", Bind::Storage(&data.profiles)),
+                    ("environment_block", Bind::Storage(&data.environment)),
+                    ("reflectance_block", Bind::Storage(&frame.reflectances)),
+                    ("vpl_block", Bind::Storage(&frame.patches)),
+                    ("vpl_node_block", Bind::Storage(&frame.nodes)),
+                ];
+                binds.extend(data.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
+                binds.extend(frame.trees.binds());
+                cx.rec.bind_graphics(&pipeline, &binds)?;
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        let (mut light, mut shine) = self.declare_temporal(g, (data, frame), (gbuffer, velocity), (matte, glossy));
+        if frame.filter {
+            (light, shine) = self.declare_filter(g, data, gbuffer, None, (light, shine));
+            for spacing in SPACINGS {
+                (light, shine) = self.declare_filter(g, data, gbuffer, Some(spacing), (light, shine));
+            }
+        }
+        let parts = split.then(|| {
+            let [diffuse, specular] = ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
+            (diffuse, specular)
+        });
+        let mut pass = surfaces(g, "gi composite", gbuffer)
+            .uses(light, Access::FragmentSampled)
+            .uses(shine, Access::FragmentSampled)
+            .color_over(lit.light);
+        if let Some((diffuse, specular)) = parts {
+            pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
+        }
+        pass.record(move |cx| {
+            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+            let [light, shine] = [light, shine].map(|i| cx.image(i));
+            let binds = [
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("matte_image", Bind::Sampled(&light)),
+                ("glossy_image", Bind::Sampled(&shine)),
+            ];
+            let pipeline = if parts.is_some() { &self.composite_split } else { &self.composite };
+            cx.rec.bind_graphics(pipeline, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        Bounced { split: parts, raw: matte }
+    }
+
+    fn declare_temporal<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (data, frame): (&'a FrameData, &'a FrameGi),
+        (gbuffer, velocity): (Gbuffer, ImageHandle),
+        (matte, glossy): (ImageHandle, ImageHandle),
+    ) -> (ImageHandle, ImageHandle) {
+        let [width, height] = frame.values.size;
+        // A frame by itself leaves the histories as they are.
+        let [light, shine, past] = if frame.history {
+            [("bounced light history", HISTORY), ("bounced highlights history", HISTORY), ("bounced light past", PAST)]
+                .map(|(name, format)| g.history(name, width, height, format))
+        } else {
+            [(matte, "bounced light by itself", HISTORY), (glossy, "bounced highlights by itself", HISTORY)]
+                .map(|(before, name, format)| (before, g.image(name, width, height, format)))
+                .into_iter()
+                .chain([(gbuffer.normal, g.image("bounced light past by itself", width, height, PAST))])
+                .collect::<Vec<_>>()
+                .try_into()
+                .unwrap_or([(matte, matte); 3])
+        };
+        let mut pass = surfaces(g, "gi temporal", gbuffer);
+        for image in [matte, glossy, velocity] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
+        if frame.history {
+            for (before, _) in [light, shine, past] {
+                pass = pass.uses(before, Access::FragmentSampled);
+            }
+        }
+        for (_, out) in [light, shine, past] {
+            pass = pass.color_cleared(out, [0.0; 4]);
+        }
+        pass.record(move |cx| {
+            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+            let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
+            let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
+            let binds = [
+                data.uniform(),
+                ("gi_block", Bind::Uniform(&frame.constants)),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("matte_image", Bind::Sampled(&matte)),
+                ("glossy_image", Bind::Sampled(&glossy)),
+                ("velocity_image", Bind::Sampled(&velocity)),
+                ("history_image", Bind::Sampled(&before)),
+                ("history_glossy_image", Bind::Sampled(&shone)),
+                ("past_image", Bind::Sampled(&past)),
+            ];
+            cx.rec.bind_graphics(&self.temporal, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        (light.1, shine.1)
+    }
+
+    /// One pass of the filter; without a spacing the one that says how much light varies.
+    fn declare_filter<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        gbuffer: Gbuffer,
+        spacing: Option<i32>,
+        (light, shine): (ImageHandle, ImageHandle),
+    ) -> (ImageHandle, ImageHandle) {
+        let [width, height] = data.values.size;
+        let (name, pipeline) = match spacing {
+            None => ("gi variance".to_owned(), &self.variance),
+            Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
+        };
+        let outs = ["light", "highlights"].map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
+        surfaces(g, &name, gbuffer)
+            .uses(light, Access::FragmentSampled)
+            .uses(shine, Access::FragmentSampled)
+            .color_cleared(outs[0], [0.0; 4])
+            .color_cleared(outs[1], [0.0; 4])
+            .record(move |cx| {
+                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+                let [light, shine] = [light, shine].map(|i| cx.image(i));
+                let binds = [
+                    data.uniform(),
+                    ("depth_image", Bind::Sampled(&depth)),
+                    ("surface_image", Bind::Sampled(&surface)),
+                    ("normal_image", Bind::Sampled(&normal)),
+                    ("matte_image", Bind::Sampled(&light)),
+                    ("glossy_image", Bind::Sampled(&shine)),
+                ];
+                cx.rec.bind_graphics(pipeline, &binds)?;
+                if let Some(spacing) = spacing {
+                    cx.rec.push_graphics(pipeline, &spacing);
+                }
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        (outs[0], outs[1])
+    }
+}
+
+/// A pass that reads surfaces.
+fn surfaces<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
+    [gbuffer.depth, gbuffer.surface, gbuffer.normal]
+        .into_iter()
+        .fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
+}

@@ -1,0 +1,74 @@
+//! `gi.*`: bounced light.
+
+use super::{LookError, Reader};
+
+/// Every property of this section with what it takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("gi.enabled", "true or false: surfaces light each other (instant radiosity); the path tracer always does"),
+    ("gi.vpls", "patches that photons make at most, 1 to 4000000, e.g. 4096"),
+    ("gi.bounces", "reflections that photons make at most, 1 to 64, e.g. 4"),
+    ("gi.merge", "true or false: patches of one place and direction become one, which is faster and coarser"),
+    ("gi.cell", "metres of such a place, 0.001 to 1000 [default: as gi.vpls asks]"),
+    ("gi.rays", "patches that a pixel asks in a frame, 1 to 256, e.g. 4"),
+    ("gi.visibility", "true or false: walls hide patches"),
+    ("gi.bound", "0 to 100: light of near patches is bounded, as though none were nearer than so many of their radii"),
+    ("gi.compensation", "true or false: short rays bring what gi.bound takes"),
+    ("gi.sky", "true or false: rays find what hides sky, environment map"),
+    ("gi.glossy", "true or false: rough surfaces show highlights of patches"),
+    ("gi.filter", "true or false: means over neighbours, where the light varies by chance"),
+    ("gi.frames", "frames that what moves is the mean of at most, 0 (no history) to 1024"),
+];
+
+/// What the look says of bounced light.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GiLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `vpls`.
+    pub vpls: Option<u32>,
+    /// `bounces`.
+    pub bounces: Option<u32>,
+    /// `merge`.
+    pub merge: Option<bool>,
+    /// `cell` (m).
+    pub cell: Option<f64>,
+    /// `rays`.
+    pub rays: Option<u32>,
+    /// `visibility`.
+    pub visibility: Option<bool>,
+    /// `bound`, radii of patches.
+    pub bound: Option<f64>,
+    /// `compensation`.
+    pub compensation: Option<bool>,
+    /// `sky`.
+    pub sky: Option<bool>,
+    /// `glossy`.
+    pub glossy: Option<bool>,
+    /// `filter`.
+    pub filter: Option<bool>,
+    /// `frames`.
+    pub frames: Option<u32>,
+}
+
+impl GiLook {
+    /// Sets one property; false where it has none of this path.
+    pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
+        match read.path {
+            "gi.enabled" => self.enabled = Some(read.boolean()?),
+            "gi.vpls" => self.vpls = Some(read.whole(1, 4_000_000)?),
+            "gi.bounces" => self.bounces = Some(read.whole(1, 64)?),
+            "gi.merge" => self.merge = Some(read.boolean()?),
+            "gi.cell" => self.cell = Some(read.within(1e-3, 1e3)?),
+            "gi.rays" => self.rays = Some(read.whole(1, 256)?),
+            "gi.visibility" => self.visibility = Some(read.boolean()?),
+            "gi.bound" => self.bound = Some(read.within(0.0, 100.0)?),
+            "gi.compensation" => self.compensation = Some(read.boolean()?),
+            "gi.sky" => self.sky = Some(read.boolean()?),
+            "gi.glossy" => self.glossy = Some(read.boolean()?),
+            "gi.filter" => self.filter = Some(read.boolean()?),
+            "gi.frames" => self.frames = Some(read.whole(0, 1024)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,280 @@
+//! Bounced light beside closed forms and the path tracer.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use common::{aov3, exposure_for, gpu, hit_plane, perspective};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    bvh::pack_normal,
+    frame::{Aov, GiSettings, Picture, Renderer, Settings, ShadowSettings},
+    gi::{Vpl, VplSet, light_tree},
+    passes::{GpuScene, View},
+    photometry::{
+        Candela, Lumen, Lux, color,
+        lights::{Emitter, LightStrength, Sides},
+    },
+    reference::{Film, FilmSettings, Pinhole, World},
+    scene::{
+        Projection, Scene,
+        build::{SceneBuilder, dielectric, facing},
+        look::ShadowMethod,
+        procedural::shapes,
+    },
+};
+
+fn matte(name: &str, rgb: Vec3) -> sunny16::scene::Material {
+    dielectric(name, rgb, 1.0)
+}
+
+fn settings(gi: GiSettings, nits: f64) -> Settings {
+    Settings {
+        exposure: exposure_for(nits, 0.18),
+        shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
+        gi,
+        aovs: vec![Aov::IndirectDiffuse, Aov::IndirectBound],
+        ..Settings::default()
+    }
+}
+
+/// The last of some frames of a still view.
+fn after(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
+    renderer.cut();
+    for _ in 1..frames {
+        renderer.render(scene, view, settings).unwrap();
+    }
+    renderer.render(scene, view, settings).unwrap()
+}
+
+fn indirect(picture: &Picture) -> Vec<DVec3> {
+    picture.aovs[0].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
+}
+
+/// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines over the square of distance.
+#[test]
+fn a_patch_lights_a_floor_as_its_formula_says() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("floor");
+    let white = builder.add_material(matte("white", Vec3::ONE));
+    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(8.0), 1, 1), white);
+    builder.instance("floor", plane, DMat4::IDENTITY);
+    let card = builder.add_mesh("card", shapes::cuboid(Vec3::new(0.5, 0.02, 3.0)), white);
+    builder.instance("card", card, DMat4::from_translation(DVec3::new(1.0, 1.0, 0.0)));
+    let scene = builder.build().unwrap();
+    let (at, down) = (DVec3::new(0.4, 2.0, -0.2), DVec3::new(0.3, -1.0, 0.1).normalize());
+    let flux = Vec3::new(900.0, 700.0, 500.0);
+    let vpls = vec![Vpl { position: at.as_vec3(), normal: pack_normal(down.as_vec3()), flux, size: 0.01 }];
+    let set = VplSet { nodes: light_tree(&vpls), vpls, ..VplSet::default() };
+    let view = perspective(DVec3::new(0.0, 5.0, 6.0), DVec3::ZERO, 0.8, 0.1, (96, 64));
+    let gi = GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
+    let mut on_device = renderer.upload_for(&scene, &settings(gi, 50.0).shadows).unwrap();
+    on_device.light_by(renderer.gpu(), &scene, set).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings(gi, 50.0), 1);
+    let (mut lit, mut dark) = (0, 0);
+    for y in 0..64 {
+        for x in 0..96 {
+            let place = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
+            let got = aov3(&picture, Aov::IndirectDiffuse, x, y);
+            // Where the way to the patch crosses the card's height, and where the eye's does.
+            let crossing = |from: DVec3| from.lerp(place, 0.99 / from.y).abs();
+            let eye = DVec3::new(0.0, 5.0, 6.0);
+            let seen = eye.lerp(place, (eye.y - 1.0) / eye.y);
+            if place.x.abs().max(place.z.abs()) > 3.9 || (seen.x - 1.0).abs() < 0.4 && seen.z.abs() < 1.7 {
+                continue;
+            }
+            let over = at.lerp(place, (at.y - 1.0) / at.y);
+            let (dx, dz) = ((over.x - 1.0).abs() - 0.25, over.z.abs() - 1.5);
+            let _ = crossing;
+            if dx < -0.05 && dz < -0.05 {
+                assert_eq!(got, DVec3::ZERO, "{x} {y}");
+                dark += 1;
+            } else if dx > 0.05 || dz > 0.05 {
+                let to = at - place;
+                let l = to.normalize();
+                let e = flux.as_dvec3() / std::f64::consts::PI * l.y * down.dot(-l) / to.length_squared();
+                let brdf = common::Brdf::of(&matte("white", Vec3::ONE));
+                let v = (eye - place).normalize();
+                let (diffuse, _) = brdf.evaluate(DVec3::Y, l, v);
+                let want = e / l.y * diffuse;
+                assert!(common::relative(got, want) < 2e-3, "{x} {y}: {got} {want}");
+                lit += 1;
+            }
+        }
+    }
+    assert!(lit > 2000 && dark > 100, "{lit} {dark}");
+}
+
+/// A room of 2 m with a red and a green wall, two blocks, and walls of 10 cm.
+fn cornell() -> SceneBuilder {
+    let mut builder = SceneBuilder::new("cornell");
+    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
+    let red = builder.add_material(matte("red", Vec3::new(0.63, 0.06, 0.05)));
+    let green = builder.add_material(matte("green", Vec3::new(0.15, 0.48, 0.09)));
+    let mut wall = |name: &str, material, size: Vec3, at: DVec3| {
+        let mesh = builder.add_mesh(name, shapes::cuboid(size), material);
+        builder.instance(name, mesh, DMat4::from_translation(at));
+    };
+    wall("floor", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, -0.05, 0.0));
+    wall("ceiling", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, 2.05, 0.0));
+    wall("back", white, Vec3::new(2.2, 2.0, 0.1), DVec3::new(0.0, 1.0, -1.05));
+    wall("left", red, Vec3::new(0.1, 2.0, 2.0), DVec3::new(-1.05, 1.0, 0.0));
+    wall("right", green, Vec3::new(0.1, 2.0, 2.0), DVec3::new(1.05, 1.0, 0.0));
+    for (name, size, at, turn) in [
+        ("tall", Vec3::new(0.6, 1.2, 0.6), DVec3::new(-0.35, 0.6, -0.35), 0.3),
+        ("short", Vec3::new(0.6, 0.6, 0.6), DVec3::new(0.38, 0.3, 0.3), -0.28),
+    ] {
+        let mesh = builder.add_mesh(name, shapes::cuboid(size), white);
+        builder.instance(name, mesh, DMat4::from_translation(at) * DMat4::from_rotation_y(turn));
+    }
+    builder
+}
+
+const SIZE: (usize, usize) = (96, 96);
+const FROM: DVec3 = DVec3::new(0.0, 1.0, 4.2);
+
+fn room_pose() -> (DMat4, Projection) {
+    let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.05, far: None };
+    (facing(FROM, DVec3::new(0.0, 1.0, 0.0)), projection)
+}
+
+fn path_traced(scene: &Scene, samples: u32) -> Vec<DVec3> {
+    let (pose, projection) = room_pose();
+    let world = World::new(scene, FROM);
+    let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    film.mean(|parts| parts.indirect_diffuse)
+}
+
+/// Root mean square and mean of the relative differences of 8x8 blocks.
+fn blocks(test: &[DVec3], reference: &[DVec3]) -> (f64, f64) {
+    let (mut square, mut sum, mut count) = (0.0, 0.0, 0.0);
+    for by in 0..SIZE.1 / 8 {
+        for bx in 0..SIZE.0 / 8 {
+            let mean = |of: &[DVec3]| -> f64 {
+                (0..64).map(|i| color::luminance(of[(by * 8 + i / 8) * SIZE.0 + bx * 8 + i % 8])).sum::<f64>() / 64.0
+            };
+            let (a, b) = (mean(test), mean(reference));
+            if b > 0.0 {
+                square += (a / b - 1.0).powi(2);
+                sum += a / b - 1.0;
+                count += 1.0;
+            }
+        }
+    }
+    (f64::sqrt(square / count), sum / count)
+}
+
+fn save(name: &str, picture: &[DVec3], white: f64) {
+    let Some(folder) = std::env::var_os("SUNNY16_PICTURES") else { return };
+    let bytes: Vec<u8> = picture
+        .iter()
+        .flat_map(|c| c.to_array().map(|v| (color::srgb_oetf((v / white).clamp(0.0, 1.0)) * 255.0 + 0.5) as u8))
+        .collect();
+    let file = std::path::Path::new(&folder).join(format!("{name}.ppm"));
+    std::fs::write(file, [format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1).into_bytes(), bytes].concat()).unwrap();
+}
+
+fn lamps() -> [(&'static str, SceneBuilder); 3] {
+    let mut point = cornell();
+    point.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
+    let mut area = cornell();
+    let panel = Emitter::Rectangle { width: 0.5, height: 0.5, sides: Sides::One };
+    let down = facing(DVec3::new(0.0, 1.995, 0.0), DVec3::new(0.0, 0.0, 1e-4));
+    area.light("panel", panel, LightStrength::Lumens(Lumen(800.0)), Vec3::ONE, down);
+    let mut sun = cornell();
+    sun.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::new(0.25, -0.5, -1.0));
+    [("point", point), ("panel", area), ("sun", sun)]
+}
+
+fn room(name: &str, gi: GiSettings, frames: u32) -> (f64, f64) {
+    let Some(guard) = gpu() else { return (0.0, 0.0) };
+    let mut renderer = guard.renderer();
+    let mut worst = (0.0f64, 0.0f64);
+    for (lamp, builder) in lamps() {
+        let scene = builder.build().unwrap();
+        let reference = path_traced(&scene, 256);
+        let mean = reference.iter().map(|c| color::luminance(*c)).sum::<f64>() / reference.len() as f64;
+        let (pose, projection) = room_pose();
+        let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+        let settings = settings(gi, mean);
+        let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+        on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+        let picture = after(&mut renderer, &on_device, &view, &settings, frames);
+        let got = indirect(&picture);
+        let (rms, bias) = blocks(&got, &reference);
+        println!("{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits", rms * 100.0, bias * 100.0);
+        save(&format!("{name}-{lamp}-gi"), &got, mean * 4.0);
+        save(&format!("{name}-{lamp}-path"), &reference, mean * 4.0);
+        worst = (worst.0.max(rms), worst.1.max(bias.abs()));
+    }
+    worst
+}
+
+#[test]
+fn a_room_is_what_the_path_tracer_says() {
+    let gi = GiSettings { enabled: true, vpls: 20000, bounces: 16, rays: 8, filter: false, ..GiSettings::default() };
+    let (rms, bias) = room("unmerged", gi, 32);
+    assert!(rms < 0.015 && bias < 0.01, "{rms} {bias}");
+}
+
+#[test]
+fn merged_patches_are_nearly_as_right() {
+    let gi = GiSettings {
+        enabled: true,
+        vpls: 2000,
+        bounces: 16,
+        rays: 8,
+        merge: true,
+        filter: false,
+        ..GiSettings::default()
+    };
+    let (rms, bias) = room("merged", gi, 32);
+    assert!(rms < 0.03 && bias < 0.02, "{rms} {bias}");
+}
+
+#[test]
+fn one_frame_is_smooth_enough() {
+    let gi = GiSettings { enabled: true, bounces: 16, ..GiSettings::default() };
+    let (rms, _) = room("one frame", gi, 1);
+    assert!(rms < 0.06, "{rms}");
+}
+
+/// A wall of 10 cm lets nothing through: behind it there is no light at all.
+#[test]
+fn walls_do_not_leak() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = cornell();
+    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
+    let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 2.0, 2.0)), white);
+    builder.instance("wall", wall, DMat4::from_translation(DVec3::new(0.0, 1.0, 0.0)));
+    // The room is open to the front: what leaves it is not seen again.
+    builder.point_light_candela("lamp", Candela(500.0), Vec3::ONE, DVec3::new(0.6, 1.5, 0.4));
+    let scene = builder.build().unwrap();
+    let (pose, projection) = room_pose();
+    let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+    let gi = GiSettings { enabled: true, rays: 8, filter: true, ..GiSettings::default() };
+    let settings = settings(gi, 100.0);
+    let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings, 8);
+    let got = indirect(&picture);
+    let mean = |from: usize, to: usize| -> f64 {
+        let mut sum = 0.0;
+        for y in 8..88 {
+            for x in from..to {
+                sum += color::luminance(got[y * SIZE.0 + x]);
+            }
+        }
+        sum / (80 * (to - from)) as f64
+    };
+    let (dark, lit) = (mean(12, 40), mean(56, 84));
+    println!("behind the wall {dark} nits, before it {lit}");
+    assert!(lit > 1.0 && dark < 1e-3 * lit, "{dark} {lit}");
+    save("leak", &got, lit * 4.0);
+    let _ = Arc::new(0);
+}
