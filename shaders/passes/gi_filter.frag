@@ -21,11 +21,13 @@ layout(set = 0, binding = 6) uniform texture2D glossy_image;
 
 // Light; alpha: variance of its luminance.
 layout(location = 0) out vec4 out_matte;
-// Highlights.
+// Highlights; alpha: frames in the mean.
 layout(location = 1) out vec4 out_glossy;
 
 // Standard deviations that neighbours may be off.
 const float ROOM = 4.0;
+// So much more room has a frame by itself.
+const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
 
@@ -96,7 +98,7 @@ void main() {
     vec4 matte = texelFetch(matte_image, pixel, 0);
     vec4 glossy = texelFetch(glossy_image, pixel, 0);
     out_matte = vec4(matte.rgb, 0.0);
-    out_glossy = vec4(glossy.rgb, 0.0);
+    out_glossy = vec4(glossy.rgb, 1.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
     if (depth <= 0.0) {
         return;
@@ -106,10 +108,12 @@ void main() {
 #ifdef FIRST
     // What it is from here on stands in the picture's alpha.
     out_matte.a = variance_at(pixel, here, matte, glossy);
+    out_glossy.a = matte.a;
 #else
     const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
     float level = luminance(matte.rgb);
-    float room = ROOM * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
+    // A frame by itself has its light in few pixels: those are not to be left out.
+    float room = ROOM * (1.0 + FEW / max(glossy.a, 1.0)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
     vec3 sum = matte.rgb;
     vec3 shine = glossy.rgb;
     float variance = matte.a;
@@ -130,6 +134,6 @@ void main() {
         }
     }
     out_matte = vec4(sum / weights, variance / (weights * weights));
-    out_glossy = vec4(shine / weights, 0.0);
+    out_glossy = vec4(shine / weights, glossy.a);
 #endif
 }

@@ -165,7 +165,7 @@ impl Default for GiSettings {
 
 impl GiSettings {
     fn photons(&self) -> Settings {
-        Settings { vpls: self.vpls, bounces: self.bounces, merge: self.merge, cell: self.cell }
+        Settings { vpls: self.vpls, photons: None, bounces: self.bounces, merge: self.merge, cell: self.cell }
     }
 
     /// Whether frames keep a history.
@@ -248,7 +248,7 @@ impl SceneGi {
         self.radius = mean_radius(&set);
         self.set = set;
         self.generation += 1;
-        self.change = change as f32;
+        self.change = change.0;
         Ok(())
     }
 }
@@ -483,6 +483,7 @@ impl GiPass {
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let [matte, glossy] = ["bounced light, rays", "bounced highlights, rays"].map(|name| image(g, name, LIGHT));
         surfaces(g, "gi", gbuffer)
+            .uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.emission, Access::FragmentSampled)
             .color_cleared(matte, [0.0; 4])
             .color_cleared(glossy, [0.0; 4])
@@ -521,21 +522,19 @@ impl GiPass {
             let [diffuse, specular] = ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
-        let mut pass = surfaces(g, "gi composite", gbuffer)
-            .uses(light, Access::FragmentSampled)
-            .uses(shine, Access::FragmentSampled)
-            .color_over(lit.light);
+        let mut pass = g.pass("gi composite").color_over(lit.light);
+        for image in [gbuffer.depth, gbuffer.surface, light, shine] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
-            let [light, shine] = [light, shine].map(|i| cx.image(i));
+            let [depth, surface] = [gbuffer.depth, gbuffer.surface].map(|image| cx.image(image));
+            let [light, shine] = [light, shine].map(|image| cx.image(image));
             let binds = [
-                data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
-                ("normal_image", Bind::Sampled(&normal)),
                 ("matte_image", Bind::Sampled(&light)),
                 ("glossy_image", Bind::Sampled(&shine)),
             ];
@@ -555,18 +554,16 @@ impl GiPass {
         (matte, glossy): (ImageHandle, ImageHandle),
     ) -> (ImageHandle, ImageHandle) {
         let [width, height] = frame.values.size;
-        // A frame by itself leaves the histories as they are.
+        // A frame by itself leaves the histories as they are, and reads nothing of what stands in for them.
         let [light, shine, past] = if frame.history {
             [("bounced light history", HISTORY), ("bounced highlights history", HISTORY), ("bounced light past", PAST)]
                 .map(|(name, format)| g.history(name, width, height, format))
         } else {
-            [(matte, "bounced light by itself", HISTORY), (glossy, "bounced highlights by itself", HISTORY)]
-                .map(|(before, name, format)| (before, g.image(name, width, height, format)))
-                .into_iter()
-                .chain([(gbuffer.normal, g.image("bounced light past by itself", width, height, PAST))])
-                .collect::<Vec<_>>()
-                .try_into()
-                .unwrap_or([(matte, matte); 3])
+            [
+                (matte, g.image("bounced light by itself", width, height, HISTORY)),
+                (glossy, g.image("bounced highlights by itself", width, height, HISTORY)),
+                (gbuffer.normal, g.image("bounced light past by itself", width, height, PAST)),
+            ]
         };
         let mut pass = surfaces(g, "gi temporal", gbuffer);
         for image in [matte, glossy, velocity] {
@@ -581,14 +578,13 @@ impl GiPass {
             pass = pass.color_cleared(out, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+            let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
             let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
             let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
             let binds = [
                 data.uniform(),
                 ("gi_block", Bind::Uniform(&frame.constants)),
                 ("depth_image", Bind::Sampled(&depth)),
-                ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
                 ("matte_image", Bind::Sampled(&matte)),
                 ("glossy_image", Bind::Sampled(&glossy)),
@@ -625,12 +621,11 @@ impl GiPass {
             .color_cleared(outs[0], [0.0; 4])
             .color_cleared(outs[1], [0.0; 4])
             .record(move |cx| {
-                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
+                let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
                 let [light, shine] = [light, shine].map(|i| cx.image(i));
                 let binds = [
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),
-                    ("surface_image", Bind::Sampled(&surface)),
                     ("normal_image", Bind::Sampled(&normal)),
                     ("matte_image", Bind::Sampled(&light)),
                     ("glossy_image", Bind::Sampled(&shine)),
@@ -646,9 +641,9 @@ impl GiPass {
     }
 }
 
-/// A pass that reads surfaces.
+/// A pass that reads places and normals.
 fn surfaces<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
-    [gbuffer.depth, gbuffer.surface, gbuffer.normal]
+    [gbuffer.depth, gbuffer.normal]
         .into_iter()
         .fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
 }

@@ -49,6 +49,7 @@ use super::{
     view::View,
 };
 use crate::{
+    gi::VplSet,
     gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader},
     scene::{self, Scene},
 };
