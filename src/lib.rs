@@ -8,6 +8,7 @@ pub mod camera;
 pub mod cli;
 pub mod compare;
 pub mod frame;
+pub mod gi;
 pub mod gpu;
 pub mod graph;
 pub mod output;

@@ -8,12 +8,13 @@ use std::{
 };
 
 /// Ground floor first. A module may import from its own floor and from those before it.
-const FLOORS: [&str; 14] = [
+const FLOORS: [&str; 15] = [
     "photometry",
     "camera",
     "optics",
     "scene",
     "bvh",
+    "gi",
     "reference",
     "gpu",
     "graph",
