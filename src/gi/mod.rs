@@ -11,12 +11,14 @@
 //! - `surface`, `texture`, `lobes`: what a surface does to them;
 //! - `walk`: a photon's way through the scene;
 //! - `radiosity`: all of it, with only what changed done anew;
+//! - `merge`: VPLs of one place joined;
 //! - `tree`: the light tree.
 
 mod emission;
 mod glow;
 mod lamp;
 mod lobes;
+mod merge;
 mod prints;
 mod radiosity;
 mod sequence;
@@ -87,16 +89,20 @@ pub struct VplSet {
 pub struct VplStats {
     /// Photons that the set stands for.
     pub photons: u64,
-    /// Rays that were traced for this set; 0 where all paths were known.
+    /// Rays of photons that were traced for this set; 0 where all paths were known.
     pub rays: u64,
     /// Photons whose paths were traced for this set.
     pub traced: u64,
     /// Lights that sent photons.
     pub lights: u32,
+    /// Rays that kept apart what walls part when VPLs were joined.
+    pub merge_rays: u64,
     /// VPLs before merging.
     pub made: u32,
     /// VPLs that are kept.
     pub kept: u32,
+    /// Edge (m) of the voxels in which they were joined; 0 where they were not.
+    pub cell: f64,
     /// VPLs and photons that were left out because a number of theirs was none or infinite.
     pub dropped: u64,
     /// Light that the photons set out with.
@@ -112,7 +118,8 @@ pub struct VplStats {
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How many VPLs are wanted: about, without merging; at most, with it. `MOST_VPLS` at most.
+    /// How many VPLs are wanted: about, without merging; at most, with it, but never fewer than one for each direction that
+    /// surfaces face and each plane of theirs (some dozens). `MOST_VPLS` at most.
     pub vpls: u32,
     /// Photons that all lights together send out; none: found from `vpls` and `bounces`.
     pub photons: Option<u32>,
@@ -120,7 +127,7 @@ pub struct Settings {
     pub bounces: u32,
     /// Joins VPLs that lie in a voxel and face the same way.
     pub merge: bool,
-    /// Edge (m) of the voxels; none: found so that `vpls` is not exceeded.
+    /// Edge (m) of the voxels, whatever `vpls` says; none: found so that `vpls` is not exceeded, and kept as long as it fits.
     pub cell: Option<f64>,
 }
 
@@ -155,5 +162,7 @@ pub struct Change(pub f32);
 mod tests_closed;
 #[cfg(test)]
 mod tests_emission;
+#[cfg(test)]
+mod tests_merge;
 #[cfg(test)]
 mod tests_update;

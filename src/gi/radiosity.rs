@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::{
     Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
     emission::{Bounds, Source, sources},
+    merge,
     prints::Prints,
     sequence::Sequence,
     surface::{Stage, strength},
@@ -38,6 +39,8 @@ pub struct Radiosity {
     budget: u32,
     held: Vec<Held>,
     settings: Option<Settings>,
+    /// How large the voxels are in which VPLs are joined.
+    voxels: Option<i32>,
     set: Arc<VplSet>,
 }
 
@@ -128,7 +131,7 @@ impl Radiosity {
         (self.prints, self.anchor, self.bounces, self.settings) =
             (Some(prints), anchor, settings.bounces, Some(settings));
         if !same {
-            self.set = Arc::new(self.assembled(stats, top_extent(&top)));
+            self.set = Arc::new(self.assembled(&stage, &settings, stats));
         }
         (self.set.clone(), change.whole())
     }
@@ -161,7 +164,7 @@ impl Radiosity {
     }
 
     /// All lights' VPLs with their tree.
-    fn assembled(&self, mut stats: VplStats, extent: f32) -> VplSet {
+    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats) -> VplSet {
         let mut vpls = Vec::new();
         stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
         for held in self.held.iter().filter(|held| held.is_on()) {
@@ -185,9 +188,15 @@ impl Radiosity {
             }
         }
         stats.made = vpls.len() as u32;
-        stats.kept = stats.made;
+        let extent = Bounds::new(stage.top).map_or(1.0, |bounds| bounds.radius());
+        if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
+            let merged = merge::merged(stage, &vpls, settings, extent, self.voxels);
+            (vpls, self.voxels) = (merged.vpls, merged.step);
+            (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
+        }
+        stats.kept = vpls.len() as u32;
         let nodes = tree::light_tree(&vpls);
-        tree::measure(&mut vpls, &nodes, extent);
+        tree::measure(&mut vpls, &nodes, extent as f32);
         VplSet { anchor: self.anchor, vpls, nodes, stats }
     }
 }
@@ -200,10 +209,6 @@ fn anchor(bvh: &SceneBvh) -> DVec3 {
     let step = (bounds.radius() / 4.0).log2().floor().exp2();
     let middle = (bounds.middle / step).round() * step;
     if middle.is_finite() { middle } else { DVec3::ZERO }
-}
-
-fn top_extent(top: &crate::bvh::TopLevel) -> f32 {
-    Bounds::new(top).map_or(1.0, |bounds| bounds.radius() as f32)
 }
 
 /// A light's photons: those of the last time where they go the same ways, others traced.

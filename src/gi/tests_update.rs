@@ -49,7 +49,7 @@ fn rebuilt(radiosity: &mut Radiosity, scene: &Scene, bvh: &crate::bvh::SceneBvh,
 fn same(a: &VplSet, b: &VplSet) {
     assert_eq!(a.vpls, b.vpls);
     assert_eq!(a.nodes, b.nodes);
-    let counted = |set: &VplSet| VplStats { rays: 0, traced: 0, ..set.stats };
+    let counted = |set: &VplSet| VplStats { rays: 0, traced: 0, merge_rays: 0, ..set.stats };
     assert_eq!(counted(a), counted(b));
 }
 

@@ -20,8 +20,6 @@ pub(super) struct Mark {
     pub position: Vec3,
     pub normal: u32,
     pub weight: Vec3,
-    /// Number of the triangle in the trees, for what lies on one surface.
-    pub triangle: u32,
 }
 
 /// What became of a photon, in parts of its light's even share.
@@ -89,7 +87,7 @@ pub(super) fn trace(
     loop {
         fate.rays += 1;
         let met = if first && photon.pierces { way.pierced(&ray, &mut fate) } else { way.closest(&ray) };
-        let Some((surface, triangle, of)) = met else {
+        let Some((surface, of)) = met else {
             fate.escaped += flux.as_vec3();
             return fate;
         };
@@ -124,7 +122,7 @@ pub(super) fn trace(
             }
             let position = surface.position.as_vec3();
             if weight.is_finite() && weight.min_element() >= 0.0 && position.is_finite() {
-                marks.push(Mark { position, normal: pack_normal(normal.as_vec3()), weight, triangle });
+                marks.push(Mark { position, normal: pack_normal(normal.as_vec3()), weight });
                 fate.marks += 1;
             } else {
                 fate.dropped += 1;
@@ -175,14 +173,14 @@ fn refined(u: f64, sequence: Sequence, number: u32) -> f64 {
 }
 
 impl Way<'_> {
-    /// What the ray meets, its triangle, and the factor of the flux.
-    fn closest(&self, ray: &Ray) -> Option<(Surface, u32, f64)> {
+    /// What the ray meets, and the factor of the flux.
+    fn closest(&self, ray: &Ray) -> Option<(Surface, f64)> {
         let hit = self.stage.bvh.closest(self.stage.top, ray)?;
-        Some((self.stage.surface(ray, &hit)?, hit.triangle, 1.0))
+        Some((self.stage.surface(ray, &hit)?, 1.0))
     }
 
     /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands for all.
-    fn pierced(&mut self, ray: &Ray, fate: &mut Fate) -> Option<(Surface, u32, f64)> {
+    fn pierced(&mut self, ray: &Ray, fate: &mut Fate) -> Option<(Surface, f64)> {
         let mut ray = *ray;
         let mut hits = Vec::new();
         while hits.len() < PIERCED {
@@ -193,7 +191,7 @@ impl Way<'_> {
         }
         let chosen = (self.choice() * hits.len() as f64) as usize;
         let hit = hits.get(chosen)?;
-        Some((self.stage.surface(&ray, hit)?, hit.triangle, hits.len() as f64))
+        Some((self.stage.surface(&ray, hit)?, hits.len() as f64))
     }
 
     /// A number of its own for a choice that few photons make.
