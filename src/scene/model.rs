@@ -148,7 +148,7 @@ pub struct Primitive {
 }
 
 /// The metallic/roughness material of glTF 2.0 (section 3.9).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// The author's name, possibly empty.
     pub name: String,

@@ -1,0 +1,188 @@
+//! What becomes of light that meets a material: how much is reflected how, by the angle at which it comes.
+//!
+//! The material is that of `shaders/lib/brdf.glsl` and `docs/materials.md`; here its directional albedos count, from the same
+//! table that probes use (`photometry::environment::dfg_table`). Sheen, films, anisotropy and normal maps are left out.
+
+use std::{f64::consts::TAU, sync::LazyLock};
+
+use glam::{DVec2, DVec3, Vec3};
+
+use super::surface::Matter;
+use crate::photometry::environment::{DFG_SIZE, dfg_table};
+
+static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
+
+/// Rough reflections are taken for matte above the second of these alphas and followed below the first; between, both in part.
+/// GGX of alpha 0.2 holds half its light within 11 degrees of the mirrored direction, of alpha 0.5 within 27.
+const MATTE_FROM: [f64; 2] = [0.2, 0.5];
+
+/// Narrower highlights are mirrors.
+const MIRROR_ALPHA: f64 = 0.002;
+
+/// What is reflected and let through, by channel. The parts add up to 1 at most, but for what the materials' mix gains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lobes {
+    /// By Lambert's law on the side that the light came from: what a VPL sends.
+    pub matte: DVec3,
+    /// By Lambert's law on the other side.
+    pub through: DVec3,
+    /// About the mirrored direction, as rough as `Matter::alpha`.
+    pub gloss: DVec3,
+    /// The same of the clear coat, with its own roughness.
+    pub coat: DVec3,
+    /// Straight on or refracted.
+    pub glass: DVec3,
+}
+
+/// Schlick 1994, equation 15.
+fn schlick(cosine: f64) -> f64 {
+    (1.0 - cosine).clamp(0.0, 1.0).powi(5)
+}
+
+/// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by the cosine to the normal and
+/// the perceptual roughness.
+fn table(cosine: f64, roughness: f64) -> DVec3 {
+    let last = DFG_SIZE - 1;
+    let place = |x: f64| {
+        let x = x.clamp(0.0, 1.0) * last as f64;
+        let whole = (x as usize).min(last - 1);
+        (whole, x - whole as f64)
+    };
+    let ((x, fx), (y, fy)) = (place(cosine), place(roughness));
+    let at = |x: usize, y: usize| TABLE.get(y * DFG_SIZE + x).map_or(DVec3::ZERO, |entry| entry.as_dvec3());
+    at(x, y).lerp(at(x + 1, y), fx).lerp(at(x, y + 1).lerp(at(x + 1, y + 1), fx), fy)
+}
+
+/// Fresnel's equations for unpolarised light; 1 beyond the critical angle. `eta` is the index behind over that before.
+pub(super) fn fresnel(cosine: f64, eta: f64) -> f64 {
+    let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
+    if sin2 >= 1.0 {
+        return 1.0;
+    }
+    let behind = (1.0 - sin2).sqrt();
+    let parallel = (eta * cosine - behind) / (eta * cosine + behind);
+    let across = (cosine - eta * behind) / (cosine + eta * behind);
+    f64::midpoint(parallel * parallel, across * across)
+}
+
+impl Matter {
+    /// By the cosine between the light's direction and the normal. `multiscatter`: facets pass light on to each other (Turquin
+    /// 2019).
+    pub fn lobes(&self, cosine: f64, front: bool, multiscatter: bool) -> Lobes {
+        let cosine = cosine.clamp(0.0, 1.0);
+        let roughness = self.alpha.sqrt();
+        let dielectric = 1.0 - self.metallic;
+        let glass = dielectric * self.transmission;
+        let opaque = dielectric - glass;
+        let reflects = self.metallic > 0.0 || self.f90 > 0.0;
+        // The table takes a while to make; Lambert's law does without.
+        let entry = if reflects { table(cosine, roughness) } else { DVec3::Z };
+        let (scale, bias) = (entry.x, entry.y);
+        let whole = scale + bias;
+        let specular = |f0: DVec3, f90: f64| {
+            let once = f0 * scale + DVec3::splat(f90 * bias);
+            if multiscatter && whole > 0.0 { once * (1.0 + f0 * (1.0 - whole) / whole) } else { once }
+        };
+        let mut lobes = Lobes::default();
+        let mut gloss = DVec3::ZERO;
+        if self.metallic > 0.0 {
+            gloss += specular(self.base, 1.0) * self.metallic;
+        }
+        if opaque > 0.0 {
+            gloss += specular(self.f0, self.f90) * opaque;
+            // What Schlick's fifth power takes of the diffuse light: the table has it for 0.04 and 1.
+            let rise = ((0.96 - entry.z) / 0.96).clamp(0.0, 1.0);
+            let f0 = self.f0.max_element();
+            let left = if self.f90 > 0.0 { 1.0 - f0 - (self.f90 - f0) * rise } else { 1.0 - f0 };
+            let diffuse = self.base * (opaque * left.max(0.0));
+            lobes.matte = diffuse * (1.0 - self.diffuse_transmission);
+            if self.diffuse_transmission > 0.0 {
+                lobes.through = self.through_color * (opaque * left.max(0.0) * self.diffuse_transmission);
+            }
+        }
+        if glass > 0.0 {
+            let reflected = self.glass_reflectance(cosine, front);
+            gloss += DVec3::splat(glass * reflected);
+            lobes.glass = self.base * (glass * (1.0 - reflected));
+        }
+        let matte = ((self.alpha - MATTE_FROM[0]) / (MATTE_FROM[1] - MATTE_FROM[0])).clamp(0.0, 1.0);
+        lobes.matte += gloss * matte;
+        lobes.gloss = gloss * (1.0 - matte);
+        if self.coat > 0.0 {
+            // KHR_materials_clearcoat, "Layering".
+            let share = self.coat * (0.04 + 0.96 * schlick(cosine));
+            lobes = lobes.times(1.0 - share);
+            lobes.coat = DVec3::splat(share);
+        }
+        lobes
+    }
+
+    /// Of glass that is smooth. A thin wall reflects within: `R + T R T + ...` is `2 R / (1 + R)`.
+    fn glass_reflectance(&self, cosine: f64, front: bool) -> f64 {
+        if self.ior == 0.0 {
+            return 1.0;
+        }
+        if self.border.is_none() {
+            let once = fresnel(cosine, self.ior);
+            return 2.0 * once / (1.0 + once);
+        }
+        fresnel(cosine, if front { self.ior } else { 1.0 / self.ior })
+    }
+}
+
+impl Lobes {
+    fn times(self, factor: f64) -> Self {
+        Self {
+            matte: self.matte * factor,
+            through: self.through * factor,
+            gloss: self.gloss * factor,
+            coat: self.coat * factor,
+            glass: self.glass * factor,
+        }
+    }
+}
+
+/// A direction about a unit normal by the cosine.
+pub(super) fn cosine_about(normal: DVec3, u: DVec2) -> DVec3 {
+    let (x, y) = normal.any_orthonormal_pair();
+    let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
+    (x * (radius * cos) + y * (radius * sin) + normal * (1.0 - u.x).max(0.0).sqrt()).normalize_or(normal)
+}
+
+/// Mirrors what goes into the surface back out of it, so that no light is lost where the mesh's normal is not the triangle's.
+pub(super) fn outward(direction: DVec3, geometric: DVec3) -> DVec3 {
+    let along = direction.dot(geometric);
+    if along > 0.0 { direction } else { (direction - geometric * (2.0 * along - 1e-6)).normalize_or(geometric) }
+}
+
+/// Where light from `direction` goes that facets of a roughness reflect: about a normal among those it sees (Heitz,
+/// "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018).
+pub(super) fn mirrored_about(direction: DVec3, normal: DVec3, alpha: f64, u: DVec2) -> DVec3 {
+    let mirror = |n: DVec3| direction - n * (2.0 * direction.dot(n));
+    if alpha < MIRROR_ALPHA {
+        return mirror(normal).normalize_or(normal);
+    }
+    let (x, y) = normal.any_orthonormal_pair();
+    let from = -direction;
+    let view = DVec3::new(from.dot(x), from.dot(y), from.dot(normal).max(1e-6));
+    let stretched = DVec3::new(alpha * view.x, alpha * view.y, view.z).normalize_or(DVec3::Z);
+    // Section 3.2: a disk as the view sees the half sphere, its lower half foreshortened.
+    let across = DVec3::new(-stretched.y, stretched.x, 0.0).try_normalize().unwrap_or(DVec3::X);
+    let up = stretched.cross(across);
+    let (radius, (sin, cos)) = (u.x.sqrt(), (TAU * u.y).sin_cos());
+    let first = radius * cos;
+    let half = f64::midpoint(1.0, stretched.z);
+    let second = (1.0 - half) * (1.0 - first * first).max(0.0).sqrt() + half * radius * sin;
+    let third = (1.0 - first * first - second * second).max(0.0).sqrt();
+    let facet = across * first + up * second + stretched * third;
+    let facet = DVec3::new(alpha * facet.x, alpha * facet.y, facet.z.max(0.0)).normalize_or(DVec3::Z);
+    mirror(x * facet.x + y * facet.y + normal * facet.z).normalize_or(normal)
+}
+
+/// Snell's law at a smooth border; none beyond the critical angle. `eta` is the index behind over that before.
+pub(super) fn refracted(direction: DVec3, normal: DVec3, eta: f64) -> Option<DVec3> {
+    let cosine = -direction.dot(normal);
+    let sin2 = (1.0 - cosine * cosine).max(0.0) / (eta * eta);
+    let behind = 1.0 - sin2;
+    (behind > 0.0).then(|| (direction / eta + normal * (cosine / eta - behind.sqrt())).normalize_or(direction))
+}

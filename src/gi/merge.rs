@@ -1,0 +1,247 @@
+//! Joining VPLs that lie near each other on one surface.
+//!
+//! A grid of voxels as of radiosity's hierarchies and of the literature on merged VPLs, without what goes wrong there: what is
+//! joined faces one way, lies in one plane and is seen from one place, so neither the sides of a wall nor floors of different
+//! height nor rooms on both sides of a wall become one; it lies on a surface at its light's centre of gravity, not in the
+//! voxel's middle; its normal is the mean by flux; and the flux is kept.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{
+    Settings, Vpl,
+    surface::{Stage, strength},
+};
+use crate::bvh::{Ray, pack_normal, unpack_normal};
+
+/// Sizes of voxels that are tried, to the octave: 2^(step / 4) m.
+const STEPS: i32 = 4;
+
+/// Surfaces that face the same way are one where no gap across them is wider than this part of a voxel.
+const GAP: f32 = 1.0 / 16.0;
+
+/// Voxels from one end of the scene to the other at most.
+const MOST_VOXELS: f64 = 65_536.0;
+
+/// The size of voxels as a step of `STEPS` to the octave.
+fn cell_of(step: i32) -> f64 {
+    (f64::from(step) / f64::from(STEPS)).exp2()
+}
+
+/// Members of a joined VPL, by their numbers in ascending order.
+type Group = Vec<u32>;
+
+/// What was joined.
+pub(super) struct Merged {
+    pub vpls: Vec<Vpl>,
+    /// Edge (m) of the voxels.
+    pub cell: f64,
+    /// The step that was found; none where the size was given.
+    pub step: Option<i32>,
+    /// Rays that told what is on one side of a wall.
+    pub rays: u64,
+}
+
+/// VPLs, and where they are and face.
+struct Joiner<'a> {
+    stage: &'a Stage<'a>,
+    vpls: &'a [Vpl],
+    normals: Vec<Vec3>,
+    weights: Vec<f64>,
+}
+
+/// Joins VPLs of a scene that reaches `extent` (m) from the anchor: with voxels of a given size, or so that no more remain than
+/// wanted. `last` is the step of the last time: it is kept while it still fits. Fewer than one for each direction and plane
+/// remain never.
+pub(super) fn merged(stage: &Stage, vpls: &[Vpl], settings: &Settings, extent: f64, last: Option<i32>) -> Merged {
+    let joiner = Joiner {
+        stage,
+        vpls,
+        normals: vpls.iter().map(|vpl| unpack_normal(vpl.normal)).collect(),
+        weights: vpls.iter().map(|vpl| strength(vpl.flux.as_dvec3())).collect(),
+    };
+    let least = (extent / MOST_VOXELS).max(1e-6);
+    if let Some(cell) = settings.cell {
+        let cell = if cell.is_finite() { cell.clamp(least, 1e6 * least) } else { least };
+        let (groups, rays) = joiner.visible(joiner.grouped(cell), cell);
+        return Merged { vpls: joiner.joined(&groups, cell), cell, step: None, rays };
+    }
+    let budget = settings.vpls as usize;
+    let lowest = (least.log2() * f64::from(STEPS)).ceil() as i32;
+    // Here the whole scene is in one voxel.
+    let highest = ((16.0 * extent).log2() * f64::from(STEPS)).ceil().max(f64::from(lowest)) as i32;
+    if let Some(step) = last.filter(|step| (lowest..=highest).contains(step)) {
+        let (groups, rays) = joiner.visible(joiner.grouped(cell_of(step)), cell_of(step));
+        // Finer by two steps there would be some twice as many.
+        if groups.len() <= budget && groups.len() * 5 / 2 > budget {
+            let cell = cell_of(step);
+            return Merged { vpls: joiner.joined(&groups, cell), cell, step: Some(step), rays };
+        }
+    }
+    let (mut low, mut high) = (lowest, highest);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if joiner.grouped(cell_of(middle)).len() <= budget {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    let mut all = 0;
+    loop {
+        let cell = cell_of(high);
+        let (groups, rays) = joiner.visible(joiner.grouped(cell), cell);
+        all += rays;
+        if groups.len() <= budget || high >= highest {
+            return Merged { vpls: joiner.joined(&groups, cell), cell, step: Some(high), rays: all };
+        }
+        high += 1;
+    }
+}
+
+/// Which of the 26 directions to the faces, edges and corners of a cube a normal is nearest to, or so.
+fn class_of(normal: Vec3) -> u64 {
+    let most = normal.abs().max_element().max(1e-20);
+    // Half of the angle between a face's direction and an edge's.
+    let digit = |v: f32| {
+        let part = v / most;
+        if part > 0.414 { 2 } else { u64::from(part >= -0.414) }
+    };
+    digit(normal.x) * 9 + digit(normal.y) * 3 + digit(normal.z)
+}
+
+impl Joiner<'_> {
+    fn place(&self, index: u32) -> Vec3 {
+        self.vpls[index as usize].position
+    }
+
+    /// Those of one voxel that face one way, by planes.
+    fn grouped(&self, cell: f64) -> Vec<Group> {
+        let inverse = 1.0 / cell;
+        let key = |index: usize| {
+            // Off the middle of the scene and of voxels there, where walls often are.
+            let voxel = (self.vpls[index].position.as_dvec3() * inverse + 0.561_8).floor();
+            let word = |v: f64| (v as i64 + (1 << 18)).clamp(0, (1 << 19) - 1) as u64;
+            word(voxel.x) << 43 | word(voxel.y) << 24 | word(voxel.z) << 5 | class_of(self.normals[index])
+        };
+        let mut keys: Vec<(u64, u32)> =
+            (0..self.vpls.len()).into_par_iter().with_min_len(4096).map(|index| (key(index), index as u32)).collect();
+        keys.par_sort_unstable();
+        let gap = cell as f32 * GAP;
+        let mut groups = Vec::new();
+        for members in keys.chunk_by(|a, b| a.0 == b.0) {
+            self.by_planes(members, gap, &mut groups);
+        }
+        groups
+    }
+
+    /// Parts what lies in different planes: where along the mean normal there is a gap.
+    fn by_planes(&self, members: &[(u64, u32)], gap: f32, groups: &mut Vec<Group>) {
+        let [(_, first), rest @ ..] = members else { return };
+        let mut group: Group = members.iter().map(|&(_, index)| index).collect();
+        if rest.is_empty() {
+            groups.push(group);
+            return;
+        }
+        let normal = self.mean_normal(&group);
+        let along = |index: &u32| normal.dot(self.place(*index) - self.place(*first));
+        group.sort_unstable_by(|a, b| along(a).total_cmp(&along(b)).then(a.cmp(b)));
+        for part in group.chunk_by(|a, b| along(b) - along(a) <= gap) {
+            let mut part = part.to_vec();
+            part.sort_unstable();
+            groups.push(part);
+        }
+    }
+
+    fn mean_normal(&self, group: &[u32]) -> Vec3 {
+        let sum: DVec3 =
+            group.iter().map(|&i| self.normals[i as usize].as_dvec3() * self.weights[i as usize].max(1e-300)).sum();
+        sum.as_vec3()
+            .try_normalize()
+            .or(sum.try_normalize().map(|n| n.as_vec3()))
+            .unwrap_or_else(|| group.first().map_or(Vec3::Z, |&first| self.normals[first as usize]))
+    }
+
+    /// Parts what does not see each other: each group is what its strongest member sees just above the surface. Two rooms whose
+    /// floors are one plane are told apart by the wall between them.
+    fn visible(&self, groups: Vec<Group>, cell: f64) -> (Vec<Group>, u64) {
+        let lift = cell as f32 * GAP;
+        let parts: Vec<(Vec<Group>, u64)> =
+            groups.into_par_iter().with_min_len(64).map(|group| self.seen(group, lift)).collect();
+        let rays = parts.iter().map(|(_, rays)| rays).sum();
+        let mut groups: Vec<Group> = parts.into_iter().flat_map(|(groups, _)| groups).collect();
+        // In the order of the VPLs, so that a joined one keeps its place.
+        groups.sort_unstable_by_key(|group| group.first().copied());
+        (groups, rays)
+    }
+
+    fn seen(&self, group: Group, lift: f32) -> (Vec<Group>, u64) {
+        let mut found = Vec::new();
+        let mut rays = 0;
+        let mut rest = group;
+        while rest.len() > 1 {
+            let stronger =
+                |a: &&u32, b: &&u32| self.weights[**a as usize].total_cmp(&self.weights[**b as usize]).then(b.cmp(a));
+            let Some(&strongest) = rest.iter().max_by(stronger) else { break };
+            let above = |index: u32| self.place(index) + self.normals[index as usize] * lift;
+            let origin = above(strongest);
+            let sees = |&index: &u32| {
+                let direction = above(index) - origin;
+                let ray = Ray { origin, direction, t_min: 0.0, t_max: 1.0, away: Vec3::ZERO };
+                index == strongest || !self.stage.bvh.occluded(self.stage.top, &ray)
+            };
+            rays += rest.len() as u64 - 1;
+            let (near, hidden): (Group, Group) = rest.into_iter().partition(sees);
+            found.push(near);
+            rest = hidden;
+        }
+        if !rest.is_empty() {
+            found.push(rest);
+        }
+        (found, rays)
+    }
+
+    fn joined(&self, groups: &[Group], cell: f64) -> Vec<Vpl> {
+        groups.par_iter().with_min_len(64).map(|group| self.join(group, cell)).collect()
+    }
+
+    /// One VPL for several: their flux, at its centre of gravity, on a surface.
+    fn join(&self, group: &[u32], cell: f64) -> Vpl {
+        let Some((&first, rest)) = group.split_first() else { return Vpl::default() };
+        if rest.is_empty() {
+            return self.vpls[first as usize];
+        }
+        let (mut flux, mut place, mut weight) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+        for &index in group {
+            let vpl = &self.vpls[index as usize];
+            let share = self.weights[index as usize].max(1e-300);
+            flux += vpl.flux.as_dvec3();
+            place += vpl.position.as_dvec3() * share;
+            weight += share;
+        }
+        let mean = (place / weight).as_vec3();
+        let normal = self.mean_normal(group);
+        let distance = |index: u32| self.place(index).distance_squared(mean);
+        let nearest =
+            group.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)).then(a.cmp(&b))).unwrap_or(first);
+        let (at, up) = (self.place(nearest), self.normals[nearest as usize]);
+        // In the plane of the nearest; there, if there is a surface.
+        let flat = mean - up * up.dot(mean - at);
+        let position = self.on_surface(flat, up, cell as f32 * GAP / 4.0).unwrap_or(at);
+        Vpl { position, normal: pack_normal(normal), flux: flux.as_vec3(), size: 0.0 }
+    }
+
+    /// The point of a surface right above or below a place that faces its normal.
+    fn on_surface(&self, place: Vec3, normal: Vec3, reach: f32) -> Option<Vec3> {
+        let ray = Ray {
+            origin: place + normal * reach,
+            direction: -normal,
+            t_min: 0.0,
+            t_max: 2.0 * reach,
+            away: Vec3::ZERO,
+        };
+        let hit = self.stage.bvh.closest(self.stage.top, &ray)?;
+        let surface = self.stage.surface(&ray, &hit)?;
+        (surface.geometric.as_vec3().dot(normal) > 0.5).then(|| surface.position.as_vec3())
+    }
+}

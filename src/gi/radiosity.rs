@@ -1,0 +1,316 @@
+//! Photons from all lights, with only what has changed done anew.
+
+use std::sync::Arc;
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{
+    Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
+    emission::{Bounds, Source, sources},
+    merge,
+    prints::Prints,
+    sequence::Sequence,
+    surface::{Stage, strength},
+    tree,
+    walk::{self, Fate, Mark},
+};
+use crate::{
+    bvh::SceneBvh,
+    scene::{Material, Scene},
+};
+
+/// Photons that one task traces.
+const CHUNK: u32 = 256;
+/// Photons that every light which is on has at least, where all lights together may have as many.
+const LEAST: u32 = 8;
+
+/// The photons of a scene's lights, kept from frame to frame.
+///
+/// Each photon's way depends on the scene, its light's place and shape, and the photon's number; not on time, on how bright
+/// lights are, or on other lights. So dimming a light scales what its photons left, moving it traces its photons alone, and
+/// what is kept is to the bit what tracing it again would give.
+#[derive(Debug, Default)]
+pub struct Radiosity {
+    prints: Option<Prints>,
+    anchor: DVec3,
+    bounces: u32,
+    /// Photons that were shared out.
+    budget: u32,
+    held: Vec<Held>,
+    settings: Option<Settings>,
+    /// How large the voxels are in which VPLs are joined.
+    voxels: Option<i32>,
+    set: Arc<VplSet>,
+}
+
+/// A light with its photons.
+#[derive(Debug)]
+struct Held {
+    source: Source,
+    /// Photons that its flux is shared by.
+    count: u32,
+    paths: Paths,
+}
+
+/// What photons left, by their numbers.
+#[derive(Debug, Default, PartialEq)]
+struct Paths {
+    fates: Vec<Fate>,
+    marks: Vec<Mark>,
+}
+
+impl Held {
+    /// The flux (lm by channel) of a photon of weight 1.
+    fn share(&self) -> DVec3 {
+        if self.count > 0 { self.source.flux / f64::from(self.count) } else { DVec3::ZERO }
+    }
+
+    fn is_on(&self) -> bool {
+        strength(self.source.flux) > 0.0
+    }
+
+    /// Its VPLs' flux.
+    fn stored(&self) -> f64 {
+        if !self.is_on() {
+            return 0.0;
+        }
+        let sum: DVec3 = self.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
+        strength(sum * self.share())
+    }
+}
+
+impl Radiosity {
+    /// Nothing yet: the first `update` traces all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all paths and nothing else: the next `update` traces every photon and finds what it would have kept.
+    pub fn retrace(&mut self) {
+        self.prints = None;
+        self.settings = None;
+    }
+
+    /// VPLs of the scene as it is now, and how much of their light is not what it was at the last call. Where nothing has
+    /// changed it is the very set of the last time. `bvh` holds all of the scene's surfaces, placed and refitted as they stand
+    /// (`SceneBvh::place`, `refit`); `widen` makes it faster. A scene without surfaces or lights gives an empty set.
+    ///
+    /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them calls `retrace`.
+    pub fn update(&mut self, scene: &Scene, bvh: &SceneBvh, settings: &Settings) -> (Arc<VplSet>, Change) {
+        let settings =
+            Settings { vpls: settings.vpls.clamp(1, MOST_VPLS), bounces: settings.bounces.min(64), ..*settings };
+        let anchor = anchor(bvh);
+        let top = bvh.seen_from(anchor);
+        let plain = Material::default();
+        let stage = Stage { scene, bvh, top: &top, plain: &plain };
+        let prints = Prints::new(scene, bvh, &top);
+        let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
+        let found = match Bounds::new(&top) {
+            Some(bounds) => {
+                let before: Vec<&Source> = self.held.iter().map(|held| &held.source).collect();
+                sources(&stage, anchor, &bounds, &before, unmoved)
+            }
+            None => Vec::new(),
+        };
+        let counts = self.shared_out(&found, settings.photon_budget());
+        let keep = unmoved && self.bounces == settings.bounces;
+        let mut before = std::mem::take(&mut self.held);
+        let mut stats = VplStats::default();
+        let mut change = Difference::default();
+        for (source, count) in found.into_iter().zip(counts) {
+            let last = before.iter().position(|held| held.source.key == source.key).map(|at| before.swap_remove(at));
+            let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
+            change.of(last.as_ref(), &held);
+            self.held.push(held);
+        }
+        // Lights that are no more.
+        change.gone += before.iter().map(Held::stored).sum::<f64>();
+        let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
+        (self.prints, self.anchor, self.bounces, self.settings) =
+            (Some(prints), anchor, settings.bounces, Some(settings));
+        if !same {
+            self.set = Arc::new(self.assembled(&stage, &settings, stats));
+        }
+        (self.set.clone(), change.whole())
+    }
+
+    /// How many photons each light has, by its flux. What was shared out stays so until a light has less than half of what it
+    /// should have, or all together less than a quarter: dimming one light does not at once give others more photons.
+    fn shared_out(&mut self, found: &[Source], budget: u32) -> Vec<u32> {
+        let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
+        let total: f64 = fluxes.iter().sum();
+        let on = fluxes.iter().filter(|&&flux| flux > 0.0).count() as u64;
+        let least = if on * u64::from(LEAST) <= u64::from(budget) { LEAST } else { 1 };
+        let wanted = |flux: f64| {
+            let even = f64::from(budget) * (flux / total.max(1e-300));
+            if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
+        };
+        let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
+        let kept: Option<Vec<u32>> = found
+            .iter()
+            .map(|source| self.held.iter().find(|held| held.source.key == source.key).map(|held| held.count))
+            .collect();
+        let holds = |kept: &Vec<u32>| {
+            let shining = kept.iter().zip(&fluxes).filter(|(_, flux)| **flux > 0.0).map(|(count, _)| u64::from(*count));
+            self.budget == budget
+                && kept.iter().zip(&fresh).all(|(&kept, &fresh)| u64::from(fresh) <= 2 * u64::from(kept))
+                && (on == 0 || 4 * shining.sum::<u64>() >= u64::from(budget))
+        };
+        let kept = kept.filter(holds);
+        self.budget = budget;
+        kept.unwrap_or(fresh)
+    }
+
+    /// All lights' VPLs with their tree.
+    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats) -> VplSet {
+        let mut vpls = Vec::new();
+        stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
+        for held in self.held.iter().filter(|held| held.is_on()) {
+            let share = held.share();
+            stats.lights += 1;
+            stats.photons += u64::from(held.count);
+            for fate in &held.paths.fates {
+                stats.emitted += fate.emitted.as_dvec3() * share;
+                stats.escaped += fate.escaped.as_dvec3() * share;
+                stats.cut += fate.cut.as_dvec3() * share;
+                stats.dropped += u64::from(fate.dropped);
+            }
+            for mark in &held.paths.marks {
+                let flux = (mark.weight.as_dvec3() * share).as_vec3();
+                if !flux.is_finite() {
+                    stats.dropped += 1;
+                } else if flux != Vec3::ZERO {
+                    stats.stored += flux.as_dvec3();
+                    vpls.push(Vpl { position: mark.position, normal: mark.normal, flux, size: 0.0 });
+                }
+            }
+        }
+        stats.made = vpls.len() as u32;
+        let extent = Bounds::new(stage.top).map_or(1.0, |bounds| bounds.radius());
+        if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
+            let merged = merge::merged(stage, &vpls, settings, extent, self.voxels);
+            (vpls, self.voxels) = (merged.vpls, merged.step);
+            (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
+        }
+        stats.kept = vpls.len() as u32;
+        let nodes = tree::light_tree(&vpls);
+        tree::measure(&mut vpls, &nodes, extent as f32);
+        VplSet { anchor: self.anchor, vpls, nodes, stats }
+    }
+}
+
+/// The middle of the scene on a grid of an eighth to a quarter of its size: it stays where it is while little moves, and what
+/// lies near is exact in single precision.
+fn anchor(bvh: &SceneBvh) -> DVec3 {
+    let top = bvh.seen_from(DVec3::ZERO);
+    let Some(bounds) = Bounds::new(&top) else { return DVec3::ZERO };
+    let step = (bounds.radius() / 4.0).log2().floor().exp2();
+    let middle = (bounds.middle / step).round() * step;
+    if middle.is_finite() { middle } else { DVec3::ZERO }
+}
+
+/// A light's photons: those of the last time where they go the same ways, others traced.
+fn renewed(
+    stage: &Stage,
+    source: Source,
+    count: u32,
+    bounces: u32,
+    last: Option<&Held>,
+    keep: bool,
+    stats: &mut VplStats,
+) -> Held {
+    let mut paths = Paths::default();
+    if let Some(last) = last.filter(|last| keep && last.source.emission == source.emission) {
+        // What a light that is off has left waits until it is on again.
+        let most = if strength(source.flux) > 0.0 { count as usize } else { usize::MAX };
+        let kept = last.paths.fates.len().min(most);
+        paths.fates.extend_from_slice(&last.paths.fates[..kept]);
+        let marks: usize = paths.fates.iter().map(|fate| fate.marks as usize).sum();
+        paths.marks.extend_from_slice(&last.paths.marks[..marks]);
+    }
+    let sequence = Sequence::new(source.key.seed());
+    let first = paths.fates.len() as u32;
+    // A light that is off keeps its place among the others, and traces nothing.
+    let end = if strength(source.flux) > 0.0 { count } else { first };
+    let chunks: Vec<Paths> = (first..end)
+        .step_by(CHUNK as usize)
+        .collect::<Vec<u32>>()
+        .into_par_iter()
+        .map(|begin| {
+            let mut chunk = Paths::default();
+            for number in begin..(begin + CHUNK).min(end) {
+                chunk.fates.push(walk::trace(stage, &source, sequence, number, bounces, &mut chunk.marks));
+            }
+            chunk
+        })
+        .collect();
+    for chunk in chunks {
+        stats.traced += chunk.fates.len() as u64;
+        stats.rays += chunk.fates.iter().map(|fate| u64::from(fate.rays)).sum::<u64>();
+        paths.fates.extend(chunk.fates);
+        paths.marks.extend(chunk.marks);
+    }
+    Held { source, count, paths }
+}
+
+/// What makes up `Change`.
+#[derive(Default)]
+struct Difference {
+    /// Differences of flux, in lumens.
+    moved: f64,
+    /// Flux of lights that are no more.
+    gone: f64,
+    /// Flux before and after, together.
+    all: f64,
+}
+
+impl Difference {
+    fn of(&mut self, last: Option<&Held>, now: &Held) {
+        let (before, after) = (last.map_or(0.0, Held::stored), now.stored());
+        self.all += before + after;
+        let Some(last) = last.filter(|_| before > 0.0) else {
+            self.moved += after;
+            return;
+        };
+        let share = |held: &Held| if held.is_on() { held.share() } else { DVec3::ZERO };
+        let (old, new) = (share(last), share(now));
+        if old == new && last.paths == now.paths {
+            return;
+        }
+        let (mut a, mut b) = (0, 0);
+        let photons = last.paths.fates.len().max(now.paths.fates.len());
+        for photon in 0..photons {
+            let marks = |held: &Held, from: usize| {
+                let count = held.paths.fates.get(photon).map_or(0, |fate| fate.marks as usize);
+                (from, from + count)
+            };
+            let ((from_a, to_a), (from_b, to_b)) = (marks(last, a), marks(now, b));
+            (a, b) = (to_a, to_b);
+            let (of_a, of_b) = (&last.paths.marks[from_a..to_a], &now.paths.marks[from_b..to_b]);
+            for slot in 0..of_a.len().max(of_b.len()) {
+                let (x, y) = (of_a.get(slot), of_b.get(slot));
+                let light =
+                    |mark: Option<&Mark>, share: DVec3| mark.map_or(DVec3::ZERO, |m| m.weight.as_dvec3() * share);
+                let (light_x, light_y) = (light(x, old), light(y, new));
+                let same_place =
+                    matches!((x, y), (Some(x), Some(y)) if (x.position, x.normal) == (y.position, y.normal));
+                self.moved += if same_place {
+                    strength((light_x - light_y).abs())
+                } else {
+                    strength(light_x) + strength(light_y)
+                };
+            }
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.moved <= 0.0 && self.gone <= 0.0
+    }
+
+    fn whole(&self) -> Change {
+        let all = self.all + self.gone;
+        if all > 0.0 { Change(((self.moved + self.gone) / all).clamp(0.0, 1.0) as f32) } else { Change(0.0) }
+    }
+}

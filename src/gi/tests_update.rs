@@ -1,0 +1,211 @@
+//! What changes is traced anew, and nothing else.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::sync::Arc;
+
+use glam::{DMat4, DVec3, Vec2, Vec3};
+
+use super::{
+    tests_emission::{matte, plain, room, trees},
+    *,
+};
+use crate::{
+    photometry::{Emitter, LightStrength, Lumen, Lux, PhysicalLight},
+    scene::{Scene, build::SceneBuilder, procedural::shapes},
+};
+
+/// A room with a box, two lamps and a sun.
+fn scene() -> Scene {
+    let mut builder: SceneBuilder = room(0.6);
+    let material = builder.add_material(matte(0.3));
+    let mesh = builder.add_mesh("box", shapes::cuboid(Vec3::ONE), material);
+    builder.instance("box", mesh, DMat4::from_translation(DVec3::new(0.0, -1.0, 0.5)));
+    builder.point_light_lumens("a", Lumen(1000.0), Vec3::ONE, DVec3::new(1.0, 0.5, 1.0));
+    builder.light(
+        "b",
+        Emitter::Sphere { radius: 0.1 },
+        LightStrength::Lumens(Lumen(700.0)),
+        Vec3::new(1.0, 0.8, 0.5),
+        DMat4::from_translation(DVec3::new(-1.0, 0.9, -1.0)),
+    );
+    builder.sun("sun", Lux(30.0), Vec3::ONE, DVec3::NEG_Y);
+    builder.build().unwrap()
+}
+
+fn lumens(scene: &mut Scene, light: usize, lumens: f64) {
+    let emitter = scene.lights[light].emitter();
+    scene.lights[light].source = PhysicalLight::new(emitter, LightStrength::Lumens(Lumen(lumens))).unwrap();
+}
+
+/// The set that all photons traced anew give, with the same shares.
+fn rebuilt(radiosity: &mut Radiosity, scene: &Scene, bvh: &crate::bvh::SceneBvh, settings: &Settings) -> Arc<VplSet> {
+    radiosity.retrace();
+    let (set, change) = radiosity.update(scene, bvh, settings);
+    assert_eq!(change, Change(0.0), "the same photons go the same ways");
+    assert!(set.stats.rays > 0);
+    set
+}
+
+fn same(a: &VplSet, b: &VplSet) {
+    assert_eq!(a.vpls, b.vpls);
+    assert_eq!(a.nodes, b.nodes);
+    let counted = |set: &VplSet| VplStats { rays: 0, traced: 0, merge_rays: 0, ..set.stats };
+    assert_eq!(counted(a), counted(b));
+}
+
+#[test]
+fn only_what_changed_is_traced() {
+    let (mut scene, settings) = (scene(), plain(3000, 3));
+    let mut bvh = trees(&scene);
+    let mut radiosity = Radiosity::new();
+    let (first, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!(change, Change(1.0));
+    assert_eq!(first.stats.traced, first.stats.photons);
+    assert!(first.stats.photons.abs_diff(3000) < 4 && first.stats.lights == 3);
+
+    let (second, change) = radiosity.update(&scene, &bvh, &settings);
+    assert!(Arc::ptr_eq(&first, &second) && change == Change(0.0));
+
+    // Dimmed by a third: no ray.
+    lumens(&mut scene, 0, 667.0);
+    let (dimmed, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!((dimmed.stats.rays, dimmed.stats.traced, dimmed.vpls.len()), (0, 0, first.vpls.len()));
+    assert!(dimmed.vpls.iter().zip(&first.vpls).all(|(a, b)| (a.position, a.normal) == (b.position, b.normal)));
+    assert!(change.0 > 0.01 && change.0 < 0.2, "{change:?}");
+    same(&dimmed, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+
+    // Another colour: no ray.
+    scene.lights[1].color = Vec3::new(0.5, 0.8, 1.0);
+    assert_eq!(radiosity.update(&scene, &bvh, &settings).0.stats.rays, 0);
+
+    // One lamp moved: its photons.
+    let lamp = scene.nodes.iter().position(|node| node.light == Some(1)).unwrap();
+    scene.nodes[lamp].local = DMat4::from_translation(DVec3::new(-1.0, 0.8, -1.2));
+    let (moved, change) = radiosity.update(&scene, &bvh, &settings);
+    let share = moved.stats.traced as f64 / moved.stats.photons as f64;
+    assert!((0.2..0.45).contains(&share), "{share}");
+    assert!((0.1..0.6).contains(&change.0), "{change:?}");
+    same(&moved, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+
+    // Switched off and on: nothing, as what it left was kept.
+    lumens(&mut scene, 1, 0.0);
+    let (off, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!((off.stats.rays, off.stats.lights), (0, 2));
+    assert!(change.0 > 0.1);
+    lumens(&mut scene, 1, 700.0);
+    let (on, _) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!((on.stats.rays, &on.vpls), (0, &moved.vpls));
+
+    // Much brighter: more photons of its own, none of the others'.
+    lumens(&mut scene, 1, 7000.0);
+    let (bright, _) = radiosity.update(&scene, &bvh, &settings);
+    assert!(bright.stats.traced > 0 && bright.stats.traced < bright.stats.photons);
+    same(&bright, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+
+    // The box moved: all.
+    let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
+    scene.nodes[node].local = DMat4::from_translation(DVec3::new(0.3, -1.0, 0.5));
+    bvh.place(&scene);
+    let (shifted, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!(shifted.stats.traced, shifted.stats.photons);
+    // Photons that pass it by go the same ways.
+    assert!(change.0 > 0.02 && change.0 < 0.9, "{change:?}");
+    same(&shifted, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+
+    // A material's colour: all.
+    scene.materials[0].base_color.x = 0.2;
+    let (painted, _) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!(painted.stats.traced, painted.stats.photons);
+
+    // A light taken away.
+    scene.nodes[lamp].light = None;
+    let (fewer, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!(fewer.stats.lights, 2);
+    assert!(change.0 > 0.3);
+    same(&fewer, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+}
+
+/// What glows is dimmed without a ray, and traced where it is switched on for the first time.
+#[test]
+fn glowing_surfaces_are_dimmed_without_rays() {
+    let mut builder = room(0.6);
+    let glow = builder.add_material(crate::scene::Material { emission: Vec3::splat(200.0), ..matte(0.1) });
+    let mesh = builder.add_mesh("panel", shapes::plane(Vec2::ONE, 1, 1), glow);
+    builder.instance("panel", mesh, DMat4::from_rotation_x(3.0));
+    let mut scene = builder.build().unwrap();
+    scene.emissive_lights = true;
+    let (bvh, settings) = (trees(&scene), plain(1000, 2));
+    let mut radiosity = Radiosity::new();
+    let first = radiosity.update(&scene, &bvh, &settings).0;
+    scene.materials[1].emission = Vec3::new(100.0, 50.0, 10.0);
+    let (dimmed, change) = radiosity.update(&scene, &bvh, &settings);
+    assert_eq!(dimmed.stats.rays, 0);
+    assert!((dimmed.stats.stored.x / first.stats.stored.x - 0.5).abs() < 1e-5 && change.0 > 0.3);
+    same(&dimmed, &rebuilt(&mut radiosity, &scene, &bvh, &settings));
+    scene.materials[1].emission = Vec3::ZERO;
+    let (dark, change) = radiosity.update(&scene, &bvh, &settings);
+    assert!(dark.vpls.is_empty() && dark.nodes.is_empty() && change == Change(1.0));
+}
+
+/// The same scene gives the same bits on any number of threads.
+#[test]
+fn threads_do_not_matter() {
+    let (scene, settings) = (scene(), plain(2000, 3));
+    let bvh = trees(&scene);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Radiosity::new().update(&scene, &bvh, &settings).0)
+    };
+    same(&run(1), &run(4));
+}
+
+/// VPLs lie on surfaces, in worlds far from the origin too.
+#[test]
+fn vpls_lie_on_surfaces() {
+    for shift in [DVec3::ZERO, DVec3::new(1e6, -2e6, 5e5)] {
+        let mut scene = scene();
+        for &root in &scene.roots.clone() {
+            scene.nodes[root].local = DMat4::from_translation(shift) * scene.nodes[root].local;
+        }
+        let set = Radiosity::new().update(&scene, &trees(&scene), &plain(500, 2)).0;
+        assert!(set.vpls.len() > 500);
+        for vpl in &set.vpls {
+            let p = (vpl.position.as_dvec3() + (set.anchor - shift)).as_vec3();
+            let on = |p: Vec3, half: Vec3| {
+                let d = p.abs() - half;
+                d.max_element().abs() < 2e-6
+            };
+            assert!(on(p, Vec3::new(2.0, 1.5, 2.5)) || on(p - Vec3::new(0.0, -1.0, 0.5), Vec3::splat(0.5)), "{p}");
+        }
+    }
+}
+
+/// What a frame costs: `cargo test --release --lib gi::tests_update::speed -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, not a check"]
+fn speed() {
+    let timed = |what: &str, mut work: Box<dyn FnMut() + '_>| {
+        let times = (0..7).map(|_| {
+            let begin = std::time::Instant::now();
+            work();
+            begin.elapsed().as_secs_f64() * 1e3
+        });
+        println!("{what}: {:.2} ms (best of 7)", times.fold(f64::INFINITY, f64::min));
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        let scene = scene();
+        let bvh = trees(&scene);
+        let settings = plain(10_000, 3);
+        let set = Radiosity::new().update(&scene, &bvh, &settings).0;
+        println!("{} photons, {} rays, {} VPLs", set.stats.photons, set.stats.rays, set.vpls.len());
+        timed("all anew", Box::new(|| drop(Radiosity::new().update(&scene, &bvh, &settings))));
+        let mut radiosity = Radiosity::new();
+        radiosity.update(&scene, &bvh, &settings);
+        timed("nothing changed", Box::new(|| drop(radiosity.update(&scene, &bvh, &settings))));
+        let many = Radiosity::new().update(&scene, &bvh, &plain(60_000, 3)).0;
+        timed(&format!("tree over {}", many.vpls.len()), Box::new(|| drop(light_tree(&many.vpls))));
+        let mut vpls = many.vpls.clone();
+        timed("sizes", Box::new(|| tree::measure(&mut vpls, &many.nodes, 4.0)));
+    });
+}
