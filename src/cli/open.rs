@@ -29,14 +29,15 @@ use crate::{
             AaMethod, Look, LookError, ShadowMethod,
             metering::{ExposureControl, Metering, Place},
         },
-        procedural,
+        procedural::{self, Builtin},
     },
 };
 
 /// Options of every command that looks at a scene through a camera.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// The scene: a .glb or .gltf file, or `petals` for the built-in falling petals [default: the built-in still life].
+    /// The scene: a .glb or .gltf file, or a built-in one: builtin:atrium, builtin:corridor, builtin:cornell, builtin:petals
+    /// (also `petals`), builtin:still_life [default: builtin:still_life].
     pub scene: Option<PathBuf>,
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]
@@ -112,30 +113,33 @@ impl SceneArgs {
         self.scene.as_ref().map_or_else(|| "the built-in still life".into(), |path| path.display().to_string())
     }
 
-    /// The built-in falling petals are asked for, and no file has their name.
-    fn wants_petals(&self) -> bool {
-        self.scene.as_ref().is_some_and(|path| path.as_os_str() == "petals" && !path.exists())
+    /// The built-in scene that is asked for; none where it is a file.
+    fn builtin(&self) -> Result<Option<Builtin>, CliError> {
+        let Some(path) = &self.scene else { return Ok(Builtin::named("still_life")) };
+        if path.as_os_str() == "petals" && !path.exists() {
+            return Ok(Builtin::named("petals"));
+        }
+        let Some(name) = path.to_str().and_then(|path| path.strip_prefix(procedural::PREFIX)) else { return Ok(None) };
+        Builtin::named(name).map(Some).ok_or_else(|| {
+            let there: Vec<String> = (Builtin::ALL.iter())
+                .map(|builtin| format!("{}{} ({})", procedural::PREFIX, builtin.name, builtin.about))
+                .collect();
+            CliError::Usage(format!("there is no built-in scene '{name}'; there are {}", there.join(", ")))
+        })
     }
 }
 
 /// Reads the scene, or makes the built-in one, with the look that belongs to it.
 fn read(args: &SceneArgs, look: &mut Look) -> Result<Scene, CliError> {
-    if args.wants_petals() {
-        use procedural::petals::{COUNT, LOOK, petals};
+    if let Some(builtin) = args.builtin()? {
+        let (scene, text) = builtin.make().map_err(|error| CliError::Internal(error.to_string()))?;
         match &args.look {
             Some(file) => look.read(file)?,
-            None => look.parse("petals.look.toml", LOOK)?,
+            None => look.parse(&format!("{}.look.toml", builtin.name), &text)?,
         }
-        return petals(COUNT).map_err(|error| CliError::Internal(error.to_string()));
+        return Ok(scene);
     }
-    let Some(path) = &args.scene else {
-        let made = procedural::still_life().map_err(|error| CliError::Internal(error.to_string()))?;
-        match &args.look {
-            Some(file) => look.read(file)?,
-            None => look.parse("still_life.look.toml", &made.look())?,
-        }
-        return Ok(made.scene);
-    };
+    let Some(path) = &args.scene else { return Err(CliError::Internal("no scene is named".into())) };
     let beside = path.with_extension("look.toml");
     match &args.look {
         Some(file) => look.read(file)?,
@@ -177,7 +181,7 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
         }
     }
     let play = chosen_animation(args, &look, &scene)?;
-    let time = args.time.or(args.wants_petals().then_some(0.0));
+    let time = args.time.or(args.builtin()?.filter(|builtin| builtin.plays).map(|_| 0.0));
     let mut animated = match time {
         Some(time) if scene.is_animated() => {
             let rest = scene.clone();

@@ -1,12 +1,105 @@
 //! Geometry, pictures and whole scenes made in code.
+pub mod atrium;
+mod atrium_parts;
+pub mod cornell;
+pub mod corridor;
 pub mod field;
 pub mod hall;
 pub mod meter;
 pub mod petals;
 pub mod random;
 pub mod shapes;
+pub mod solids;
 pub mod still_life;
 pub mod textures;
 
+pub use atrium::{ATRIUM_LOOK, atrium};
 pub use hall::{HALL_LOOK, hall};
 pub use still_life::still_life;
+
+use crate::scene::{Scene, build::SceneError};
+
+/// What a scene's name begins with where the program makes it.
+pub const PREFIX: &str = "builtin:";
+
+/// A scene that the program makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// After `PREFIX`.
+    pub name: &'static str,
+    /// What it shows, in a few words.
+    pub about: &'static str,
+    /// Whether it is played from its beginning where no time is asked for.
+    pub plays: bool,
+    make: fn() -> Result<(Scene, String), SceneError>,
+}
+
+impl Builtin {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self {
+            name: "still_life",
+            about: "a table-top under five lamps",
+            plays: false,
+            make: || still_life().map(|made| (made.look(), made.scene)).map(|(look, scene)| (scene, look)),
+        },
+        Self {
+            name: "petals",
+            about: "a tree in the wind",
+            plays: true,
+            make: || petals::petals(petals::COUNT).map(|scene| (scene, petals::LOOK.into())),
+        },
+        Self {
+            name: "atrium",
+            about: "a sunlit court with arcades and cloth, 250,000 triangles",
+            plays: false,
+            make: || atrium().map(|scene| (scene, ATRIUM_LOOK.into())),
+        },
+        Self {
+            name: "corridor",
+            about: "a lit corridor and a dark room behind its closed door",
+            plays: false,
+            make: || corridor::corridor().map(|scene| (scene, corridor::LOOK.into())),
+        },
+        Self {
+            name: "cornell",
+            about: "the Cornell box under its panel",
+            plays: false,
+            make: || cornell::cornell(cornell::Variant::Panel).map(|scene| (scene, cornell::LOOK.into())),
+        },
+    ];
+
+    /// The scene of this name, without the prefix.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|builtin| builtin.name == name)
+    }
+
+    /// The scene and its look file.
+    ///
+    /// # Errors
+    /// None in practice: the scene is checked against the invariants of the scene model, and passes.
+    pub fn make(self) -> Result<(Scene, String), SceneError> {
+        (self.make)()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::look::Look;
+
+    #[test]
+    fn each_scene_is_made_with_a_look_that_fits_it() {
+        for builtin in Builtin::ALL.into_iter().filter(|builtin| !builtin.plays) {
+            let (mut scene, text) = builtin.make().unwrap();
+            let mut look = Look::default();
+            look.parse("built-in", &text).unwrap();
+            look.apply(&mut scene).unwrap();
+            assert!(!scene.cameras.is_empty(), "{}", builtin.name);
+            assert_eq!(Builtin::named(builtin.name).map(|found| found.about), Some(builtin.about));
+        }
+        assert!(Builtin::named("nothing").is_none());
+    }
+}

@@ -472,14 +472,16 @@ pub fn signed_volume(part: &Primitive) -> f64 {
         .sum()
 }
 
+/// What tests of solids ask.
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
-mod tests {
-    use super::*;
-    use glam::DVec3;
+pub(super) mod checks {
+    use std::collections::HashMap;
+
+    use super::signed_volume;
+    use crate::scene::Primitive;
 
     /// Every edge is met once in each direction: closed, with one winding. Vertices count as one by position.
-    fn assert_closed(part: &Primitive) {
+    pub fn assert_closed(part: &Primitive) {
         let mut edges: HashMap<[[i64; 3]; 2], i32> = HashMap::new();
         let key = |index: u32| part.positions[index as usize].to_array().map(|x| (f64::from(x) * 1e6).round() as i64);
         for triangle in part.indices.chunks_exact(3) {
@@ -492,7 +494,8 @@ mod tests {
         assert!(edges.values().all(|&count| count == 0), "open edges");
     }
 
-    fn assert_sound(part: &Primitive) {
+    /// Normals and indices fit the triangles.
+    pub fn assert_sound(part: &Primitive) {
         assert!(!part.indices.is_empty() && part.indices.len().is_multiple_of(3));
         assert_eq!(part.normals.len(), part.positions.len());
         assert_eq!(part.uv0.len(), part.positions.len());
@@ -507,12 +510,23 @@ mod tests {
         }
     }
 
-    fn assert_solid(part: &Primitive, volume: f32, tolerance: f64) {
+    /// Sound, closed, and of this volume (m3).
+    pub fn assert_solid(part: &Primitive, volume: f32, tolerance: f64) {
         assert_sound(part);
         assert_closed(part);
         let found = signed_volume(part);
         assert!((found / f64::from(volume) - 1.0).abs() < tolerance, "volume {found}, expected {volume}");
     }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::{
+        checks::{assert_solid, assert_sound},
+        *,
+    };
+    use glam::DVec3;
 
     #[test]
     fn solids_face_outwards_and_have_their_volume() {
