@@ -61,6 +61,27 @@ fn lit(light: impl FnOnce(&mut SceneBuilder), walk: Walk, samples: u32) -> DVec3
 /// Diffuse luminance of the matte half of a dielectric over its irradiance, for light and view straight along the normal.
 const MATTE: f64 = 0.5 * 0.96 / PI;
 
+/// A box is its own mirror image: its outside stays outside.
+#[test]
+fn a_mirrored_place_is_not_turned_inside_out() {
+    let seen = |pose: DMat4| {
+        let mut builder = SceneBuilder::new("box");
+        let material = builder.add_material(Material { emission: Vec3::new(3.0, 2.0, 1.0), ..matte(0.5) });
+        let mesh = builder.add_mesh("box", shapes::cuboid(Vec3::splat(1.0)), material);
+        builder.instance("box", mesh, pose);
+        builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::new(-0.3, -0.5, -1.0));
+        let scene = builder.build().unwrap();
+        let walk = Walk { bounces: 1, ..Walk::default() };
+        mean(&film(&scene, DVec3::new(1.0, 1.5, 5.0), DVec3::ZERO, (16, 16), 16, walk))
+    };
+    let plain = seen(DMat4::IDENTITY);
+    assert!(plain.min_element() > 1.0);
+    for scale in [DVec3::new(-1.0, 1.0, 1.0), DVec3::splat(-1.0)] {
+        let mirrored = seen(DMat4::from_scale(scale));
+        assert!((mirrored - plain).abs().max_element() < 1e-3 * plain.max_element(), "{mirrored} {plain}");
+    }
+}
+
 #[test]
 fn lights_give_what_closed_forms_say() {
     let direct = Walk { bounces: 1, ..Walk::default() };

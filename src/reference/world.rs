@@ -219,7 +219,7 @@ impl<'a> World<'a> {
         let place = self.place_of(hit);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        place.normal((b - a).cross(c - a)) * place.hand
+        place.normal((b - a).cross(c - a))
     }
 
     fn place_of(&self, hit: &Hit) -> &Place<'a> {
@@ -374,7 +374,8 @@ impl<'a> World<'a> {
         // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
         let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
         let position = place.to_eye.transform_point3(inside);
-        let geometric = place.normal((b - a).cross(c - a)) * place.hand;
+        // The inverse transpose keeps the outer side where a place mirrors; it is the winding that turns.
+        let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
 
         let mut at = Interpolated { normal: Vec3::ZERO, tangent: DVec4::ZERO, uv: [Vec2::ZERO; 2], color: DVec4::ONE };
