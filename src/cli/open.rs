@@ -482,6 +482,7 @@ impl Opened {
         GiSettings {
             enabled: look.enabled.unwrap_or(gi.enabled),
             vpls: look.vpls.unwrap_or(gi.vpls),
+            photons: look.photons.or(gi.photons),
             bounces: look.bounces.unwrap_or(gi.bounces),
             merge: look.merge.unwrap_or(gi.merge),
             cell: look.cell.or(gi.cell),

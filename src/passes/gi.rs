@@ -119,6 +119,8 @@ pub struct GiSettings {
     pub enabled: bool,
     /// Patches that photons make at most.
     pub vpls: u32,
+    /// Photons that all lights together send out; none: as the number of patches asks.
+    pub photons: Option<u32>,
     /// Reflections that photons make at most.
     pub bounces: u32,
     /// Patches of one place and direction become one.
@@ -147,8 +149,9 @@ impl Default for GiSettings {
     fn default() -> Self {
         Self {
             enabled: false,
-            vpls: 4096,
-            bounces: 4,
+            vpls: 32_768,
+            photons: None,
+            bounces: 8,
             merge: false,
             cell: None,
             rays: 4,
@@ -165,7 +168,7 @@ impl Default for GiSettings {
 
 impl GiSettings {
     fn photons(&self) -> Settings {
-        Settings { vpls: self.vpls, photons: None, bounces: self.bounces, merge: self.merge, cell: self.cell }
+        Settings { vpls: self.vpls, photons: self.photons, bounces: self.bounces, merge: self.merge, cell: self.cell }
     }
 
     /// Whether frames keep a history.

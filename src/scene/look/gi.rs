@@ -5,8 +5,9 @@ use super::{LookError, Reader};
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.enabled", "true or false: surfaces light each other (instant radiosity); the path tracer always does"),
-    ("gi.vpls", "patches that photons make at most, 1 to 4000000, e.g. 4096"),
-    ("gi.bounces", "reflections that photons make at most, 1 to 64, e.g. 4"),
+    ("gi.vpls", "patches that photons make: about so many, with gi.merge at most; 1 to 4000000, e.g. 32768"),
+    ("gi.photons", "that all lights send out, 1 to 4000000 [default: as gi.vpls asks]"),
+    ("gi.bounces", "reflections that photons make at most, 1 to 64, e.g. 8"),
     ("gi.merge", "true or false: patches of one place and direction become one, which is faster and coarser"),
     ("gi.cell", "metres of such a place, 0.001 to 1000 [default: as gi.vpls asks]"),
     ("gi.rays", "patches that a pixel asks in a frame, 1 to 256, e.g. 4"),
@@ -26,6 +27,8 @@ pub struct GiLook {
     pub enabled: Option<bool>,
     /// `vpls`.
     pub vpls: Option<u32>,
+    /// `photons`.
+    pub photons: Option<u32>,
     /// `bounces`.
     pub bounces: Option<u32>,
     /// `merge`.
@@ -56,6 +59,7 @@ impl GiLook {
         match read.path {
             "gi.enabled" => self.enabled = Some(read.boolean()?),
             "gi.vpls" => self.vpls = Some(read.whole(1, 4_000_000)?),
+            "gi.photons" => self.photons = Some(read.whole(1, 4_000_000)?),
             "gi.bounces" => self.bounces = Some(read.whole(1, 64)?),
             "gi.merge" => self.merge = Some(read.boolean()?),
             "gi.cell" => self.cell = Some(read.within(1e-3, 1e3)?),
