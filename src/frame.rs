@@ -861,7 +861,7 @@ fn frame_data(
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
-    let gi = FrameGi::new(gpu, scene, seen, &settings.gi, (&sampling.bounced, sampling.bounced_of))?;
+    let gi = FrameGi::new(gpu, scene, seen, &settings.gi, (&sampling.bounced, sampling.bounced_before))?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     values.ambient |= if apart { shared::AMBIENT_DIFFUSE_APART } else { 0 };
     Ok(FrameData {

@@ -17,24 +17,39 @@ vec2 with_sine(float cosine) {
     return vec2(cosine, sqrt(1.0 - cosine * cosine));
 }
 
-// Illuminance that a node gives a plane, up to a factor, never 0 where any of its patches gives any: Conty Estevez and Kulla
-// 2018, "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4. Exact for a leaf in the open.
-float node_weight(VplNode node, vec3 place, vec3 normal) {
+// What a node may give a plane at most and what it gives about, as illuminance up to a factor: Conty Estevez and Kulla 2018,
+// "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4, with cosines at their greatest, and at the
+// node's middle. The first is never 0 where any of its patches gives any; both are exact for a leaf in the open.
+//
+// In place of one over the square of the distance to the middle stands its mean over a disk of the node's radius r, that lies
+// as far as the box is near: ln(1 + r^2 / d^2) / r^2. Of a node around the place few patches give most.
+vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     vec3 half_size = 0.5 * (node.high - node.low);
     vec3 to = 0.5 * (node.low + node.high) - place;
     float r2 = dot(half_size, half_size);
-    float d2 = dot(to, to);
-    float least = max(gi.shortest * gi.shortest, r2);
-    if (d2 <= r2) {
-        return node.flux / max(least, 1e-12);
-    }
+    float d2 = max(dot(to, to), 1e-12);
+    vec3 outside = max(abs(to) - half_size, vec3(0.0));
+    float near2 = max(max(dot(outside, outside), gi.shortest * gi.shortest), 1e-12);
+    float x = r2 / near2;
+    float most = node.flux * (x < 1e-3 ? (1.0 - 0.5 * x) / near2 : log(1.0 + x) / r2);
     vec3 l = to * inversesqrt(d2);
-    vec2 around = with_sine(sqrt(1.0 - r2 / d2));
-    float received = less_angle(with_sine(dot(normal, l)), around).x;
-    vec2 sent = less_angle(with_sine(-dot(unpack_vertex_normal(node.axis), l)), with_sine(node.cos_spread));
-    float left = less_angle(sent, around).x;
-    return received > 0.0 && left > 0.0 ? node.flux * received * left / max(d2, least) : 0.0;
+    vec2 received = with_sine(dot(normal, l));
+    vec2 sent = with_sine(-dot(unpack_vertex_normal(node.axis), l));
+    // A middle that is just hidden says little of a wide node.
+    float least = 0.1 * min(r2 / d2, 1.0);
+    float about = most * max(received.x, least) * max(sent.x, least);
+    if (d2 > r2) {
+        vec2 around = with_sine(sqrt(1.0 - r2 / d2));
+        received = less_angle(received, around);
+        sent = less_angle(less_angle(sent, with_sine(node.cos_spread)), around);
+        most *= max(received.x, 0.0) * max(sent.x, 0.0);
+    }
+    return vec2(most, most > 0.0 ? about : 0.0);
 }
+
+// Of choices, the part by what nodes give at most: light that is rarely chosen though it gives much is a firefly, and so is
+// all else where a node that gives little is chosen often.
+const float CAUTION = 0.25;
 
 // One patch for a place (relative to the anchor), by `u` from 0 to 1, and how probable it was; NONE where none lights it.
 uint choose_patch(vec3 place, vec3 normal, float u, out float probability) {
@@ -42,16 +57,17 @@ uint choose_patch(vec3 place, vec3 normal, float u, out float probability) {
     probability = 1.0;
     while (vpl_nodes[at].leaf == 0u) {
         uint first = vpl_nodes[at].first;
-        float a = node_weight(vpl_nodes[first], place, normal);
-        float b = node_weight(vpl_nodes[first + 1u], place, normal);
-        float sum = a + b;
-        if (sum <= 0.0) {
+        vec2 a = node_weights(vpl_nodes[first], place, normal);
+        vec2 b = node_weights(vpl_nodes[first + 1u], place, normal);
+        vec2 sum = a + b;
+        if (sum.x <= 0.0) {
             return NONE;
         }
-        float share = a / sum;
-        bool left = u < share && a > 0.0 || b <= 0.0;
+        float share = a.x / sum.x;
+        share = sum.y > 0.0 ? mix(a.y / sum.y, share, CAUTION) : share;
+        bool left = u < share && a.x > 0.0 || b.x <= 0.0;
         u = clamp(left ? u / share : (u - share) / (1.0 - share), 0.0, 0.99999994);
-        probability *= left ? share : b / sum;
+        probability *= left ? share : 1.0 - share;
         at = left ? first : first + 1u;
     }
     return vpl_nodes[at].first;

@@ -108,7 +108,7 @@ void main() {
     out_glossy = vec4(0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
     Surface s;
-    if (depth <= 0.0 || !load_surface(pixel, depth, s)) {
+    if (depth <= 0.0 || (gi.flags & GI_HELD) != 0u || !load_surface(pixel, depth, s)) {
         return;
     }
     bool layered = texelFetch(emission_image, pixel, 0).a >= LAYER_MARK;

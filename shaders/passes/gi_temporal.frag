@@ -109,6 +109,11 @@ void main() {
     if (!sound) {
         return;
     }
+    if ((gi.flags & GI_HELD) != 0u) {
+        out_history = vec4(past.rgb * frame.history_scale, past.a);
+        out_glossy = past_glossy * vec4(vec3(frame.history_scale), frame.history_scale * frame.history_scale);
+        return;
+    }
     float count = min(past.a, gi.most);
     float scale = frame.history_scale;
     vec3 matte = min(past.rgb * scale, FARTHEST);

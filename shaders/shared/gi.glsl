@@ -39,13 +39,14 @@ struct GiConstants {
     uint flags;                // GI_ bits
     uint still;                // 1: nothing has moved since the last frame
     float glossy;              // least perceptual roughness that reflects patches
-    uint alone;                // 1: there is no history, now or later
+    float ball;                // radius (m) of a patch of 1 lm where patches are shown as balls
     uint pad0;
 };
 
 const uint GI_VISIBILITY = 1u;     // walls hide patches
 const uint GI_COMPENSATION = 2u;   // short rays bring what the bound takes
 const uint GI_SKY = 4u;            // rays find what hides light from all around
+const uint GI_HELD = 16u;          // the history stays as it is: nothing has moved for long
 const uint GI_GLOSSY = 8u;         // rough highlights of patches
 
 #endif

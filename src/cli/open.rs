@@ -494,6 +494,8 @@ impl Opened {
             glossy: look.glossy.unwrap_or(gi.glossy),
             filter: look.filter.unwrap_or(gi.filter),
             frames: look.frames.unwrap_or(gi.frames),
+            still: look.still.unwrap_or(gi.still),
+            show: look.show.unwrap_or(gi.show),
         }
     }
 

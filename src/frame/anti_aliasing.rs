@@ -8,8 +8,8 @@ use crate::{
     camera::Exposure,
     gpu::GpuResult,
     passes::{
-        GpuScene, View, anti_aliasing::Method, jitter, scene_data::Posed, ssr::SsrFrame, taa::TaaFrame,
-        velocity::Moment,
+        GpuScene, View, anti_aliasing::Method, gi::BouncedBefore, jitter, scene_data::Posed, ssr::SsrFrame,
+        taa::TaaFrame, velocity::Moment,
     },
 };
 
@@ -89,8 +89,8 @@ pub(super) struct Before {
     temporal: Option<u32>,
     /// It wrote that of reflections, likewise.
     reflected: Option<u32>,
-    /// It wrote that of bounced light, likewise; and which patches it was of.
-    bounced: Option<(u32, u64)>,
+    /// It wrote that of bounced light.
+    bounced: Option<BouncedBefore>,
 }
 
 /// Where the histories stand: frames that do not write them, such as a meter's, leave them as they are.
@@ -119,7 +119,15 @@ impl HistoryState {
             let next = |last: Option<u32>| last.map_or(0, |last| last.wrapping_add(1));
             let before = self.before(scene, view);
             let numbers = [before.and_then(|before| before.temporal), before.and_then(|before| before.reflected)];
-            let bounced_number = next(before.and_then(|before| before.bounced).map(|(number, _)| number));
+            let last = before.and_then(|before| before.bounced);
+            let stood = before.is_some_and(|b| Arc::ptr_eq(&b.posed, &scene.now) && b.view.stands_as(view));
+            let bounced = bounced.map(|generation| BouncedBefore {
+                number: next(last.map(|last| last.number)),
+                generation,
+                still: last
+                    .filter(|last| stood && last.generation == generation)
+                    .map_or(1, |last| last.still.saturating_add(1)),
+            });
             let [temporal_number, reflected_number] = numbers.map(next);
             self.before = Some(Before {
                 view: *view,
@@ -127,7 +135,7 @@ impl HistoryState {
                 posed: Arc::clone(&scene.now),
                 temporal: temporal.then_some(temporal_number),
                 reflected: reflected.then_some(reflected_number),
-                bounced: bounced.map(|generation| (bounced_number, generation)),
+                bounced,
             });
         }
     }
@@ -169,8 +177,8 @@ pub(super) struct Sampling {
     pub reflections: SsrFrame,
     /// How bounced light joins its own.
     pub bounced: SsrFrame,
-    /// Which patches that is of.
-    pub bounced_of: Option<u64>,
+    /// What that is of.
+    pub bounced_before: Option<BouncedBefore>,
     /// How the frame joins the temporal history.
     temporal: Option<TaaFrame>,
     /// Edges are smoothed by their shapes.
@@ -197,7 +205,7 @@ impl Sampling {
             before: (old.inverse, old.position - view.position),
         };
         let bounced_before = before.and_then(|before| before.bounced);
-        let last = bounced_before.map(|(number, _)| number);
+        let last = bounced_before.map(|before| before.number);
         let bounced = SsrFrame {
             number: last.map_or(settings.sample.map_or(0, |sample| sample.number), |last| last.wrapping_add(1)),
             follows: last.is_some(),
@@ -208,7 +216,7 @@ impl Sampling {
         let plain = Self {
             reflections,
             bounced,
-            bounced_of: bounced_before.map(|(_, of)| of),
+            bounced_before,
             input: *view,
             texture_scale: 1.0,
             noise_shift: 0.0,

@@ -10,7 +10,7 @@ use glam::{DMat4, DVec3, Mat4, Vec2, Vec3};
 
 use super::{
     FrameData, GpuScene, View, dynamic_buffer,
-    gbuffer::{Gbuffer, LIGHT},
+    gbuffer::{DEPTH, Gbuffer, LIGHT},
     lighting::Lit,
     ssr::SsrFrame,
     traced::FrameTrees,
@@ -21,7 +21,7 @@ use crate::{
     gi::{LightNode, Radiosity, Settings, Vpl, VplSet},
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
     graph::{Access, Graph, ImageHandle, PassBuilder},
-    photometry::color::srgb_eotf,
+    photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene},
     shader_struct,
 };
@@ -71,8 +71,8 @@ shader_struct! {
         pub still: u32,
         /// Least perceptual roughness that reflects patches.
         pub glossy: f32,
-        /// 1: there is no history, now or later.
-        pub alone: u32,
+        /// Radius (m) of a patch of 1 lm where patches are shown as balls.
+        pub ball: f32,
         /// Padding.
         pub pad0: u32,
     }
@@ -111,6 +111,7 @@ const VISIBILITY: u32 = 1;
 const COMPENSATION: u32 = 2;
 const SKY: u32 = 4;
 const GLOSSY: u32 = 8;
+const HELD: u32 = 16;
 
 /// How bounced light is found (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,6 +144,10 @@ pub struct GiSettings {
     pub filter: bool,
     /// Frames that what moves is the mean of at most; 0: each frame by itself.
     pub frames: u32,
+    /// Frames after which a view in which nothing moves is left as it is.
+    pub still: u32,
+    /// Patches are drawn into the picture as balls.
+    pub show: bool,
 }
 
 impl Default for GiSettings {
@@ -162,6 +167,8 @@ impl Default for GiSettings {
             glossy: true,
             filter: true,
             frames: 32,
+            still: 64,
+            show: false,
         }
     }
 }
@@ -288,6 +295,13 @@ fn mean_radius(set: &VplSet) -> f64 {
     if flux > 0.0 { sum / flux } else { 0.0 }
 }
 
+/// Radius (m) of a ball for 1 lm: a patch of mean flux gets half of the patches' radius.
+fn ball(set: &VplSet, radius: f64) -> f32 {
+    let flux: f64 = set.vpls.iter().map(|vpl| luminance(vpl.flux.as_dvec3())).sum();
+    let mean = flux / set.vpls.len().max(1) as f64;
+    if mean > 0.0 { (0.5 * radius / mean.sqrt()) as f32 } else { 0.0 }
+}
+
 /// Texels of a picture that its mean is taken of, about.
 const MEAN_TEXELS: usize = 1 << 14;
 
@@ -312,6 +326,17 @@ fn mean_reflectance(scene: &Scene, material: &Material) -> Vec3 {
     (picture * material.base_color.truncate().as_dvec3() * matte).clamp(DVec3::ZERO, DVec3::ONE).as_vec3()
 }
 
+/// What the last frame that kept bounced light was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BouncedBefore {
+    /// Its number since the history began.
+    pub number: u32,
+    /// Which patches.
+    pub generation: u64,
+    /// Frames in a row, up to it, in which nothing moved or changed.
+    pub still: u32,
+}
+
 /// What the passes read of the host for one frame.
 #[derive(Clone)]
 pub struct FrameGi {
@@ -323,6 +348,7 @@ pub struct FrameGi {
     trees: FrameTrees,
     history: bool,
     filter: bool,
+    show: bool,
 }
 
 impl FrameGi {
@@ -335,7 +361,7 @@ impl FrameGi {
         scene: &GpuScene,
         (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
         settings: &GiSettings,
-        (frame, generation): (&SsrFrame, Option<u64>),
+        (frame, before): (&SsrFrame, Option<BouncedBefore>),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -354,13 +380,16 @@ impl FrameGi {
             },
         };
         let history = settings.frames > 0 && !frame.alone;
-        let same = generation == Some(own.generation);
         // Light that has changed leaves the history as fast as it has changed.
-        let stays = match generation {
-            _ if same => f32::MAX,
-            Some(before) if before + 1 == own.generation => (STALE / own.change.max(1e-6)).floor(),
+        let stays = match before {
+            Some(before) if before.generation == own.generation => f32::MAX,
+            Some(before) if before.generation + 1 == own.generation => (STALE / own.change.max(1e-6)).floor(),
             _ => 0.0,
         };
+        let held = before.is_some_and(|before| {
+            let same = before.generation == own.generation;
+            same && frame.still && history && before.still >= settings.still
+        });
         let most = match frame.follows && history {
             false => 0.0,
             true if frame.still => MOST_STILL,
@@ -373,6 +402,7 @@ impl FrameGi {
             (settings.compensation && settings.bound > 0.0, COMPENSATION),
             (settings.sky && scene.has_environment, SKY),
             (settings.glossy, GLOSSY),
+            (held, HELD),
         ];
         let values = GiConstants {
             to_clip_before: before,
@@ -390,6 +420,7 @@ impl FrameGi {
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
             glossy: 0.25,
+            ball: ball(&own.set, own.radius),
             ..GiConstants::default()
         };
         Ok(Some(Self {
@@ -401,6 +432,7 @@ impl FrameGi {
             trees,
             history,
             filter: settings.filter,
+            show: settings.show,
         }))
     }
 
@@ -429,6 +461,7 @@ pub struct GiPass {
     filter: Arc<GraphicsPipeline>,
     composite: Arc<GraphicsPipeline>,
     composite_split: Arc<GraphicsPipeline>,
+    patches: Arc<GraphicsPipeline>,
 }
 
 impl GiPass {
@@ -453,6 +486,17 @@ impl GiPass {
                 "gi composite split",
                 "gi_composite.frag+SPLIT",
                 &[(LIGHT, true), (LIGHT, false), (LIGHT, false)],
+            )?,
+            patches: GraphicsPipeline::new(
+                gpu,
+                "gi patches",
+                "gi_patches.vert",
+                "gi_patches.frag",
+                &GraphicsState {
+                    colors: vec![(LIGHT, false)],
+                    depth: Some((DEPTH, false, vk::CompareOp::GREATER_OR_EQUAL)),
+                    ..GraphicsState::default()
+                },
             )?,
         })
     }
@@ -546,6 +590,18 @@ impl GiPass {
             cx.rec.draw_fullscreen();
             Ok(())
         });
+        if frame.show {
+            g.pass("gi patches").color_over(lit.light).depth_tested(gbuffer.depth).record(move |cx| {
+                let binds = [
+                    data.uniform(),
+                    ("gi_block", Bind::Uniform(&frame.constants)),
+                    ("vpl_block", Bind::Storage(&frame.patches)),
+                ];
+                cx.rec.bind_graphics(&self.patches, &binds)?;
+                cx.rec.draw(3, frame.values.patches);
+                Ok(())
+            });
+        }
         Bounced { split: parts, raw: matte }
     }
 

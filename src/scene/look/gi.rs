@@ -17,6 +17,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.sky", "true or false: rays find what hides sky, environment map"),
     ("gi.glossy", "true or false: rough surfaces show highlights of patches"),
     ("gi.filter", "true or false: means over neighbours, where the light varies by chance"),
+    ("gi.still", "frames after which a view in which nothing moves is left as it is, 1 to 65536, e.g. 64"),
+    ("gi.show", "picture, or patches: those are drawn into it as balls with as much area as light"),
     ("gi.frames", "frames that what moves is the mean of at most, 0 (no history) to 1024"),
 ];
 
@@ -49,6 +51,10 @@ pub struct GiLook {
     pub glossy: Option<bool>,
     /// `filter`.
     pub filter: Option<bool>,
+    /// `still`.
+    pub still: Option<u32>,
+    /// `show`: patches as balls.
+    pub show: Option<bool>,
     /// `frames`.
     pub frames: Option<u32>,
 }
@@ -70,6 +76,14 @@ impl GiLook {
             "gi.sky" => self.sky = Some(read.boolean()?),
             "gi.glossy" => self.glossy = Some(read.boolean()?),
             "gi.filter" => self.filter = Some(read.boolean()?),
+            "gi.still" => self.still = Some(read.whole(1, 65536)?),
+            "gi.show" => {
+                self.show = Some(match read.value {
+                    "picture" => false,
+                    "patches" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
             "gi.frames" => self.frames = Some(read.whole(0, 1024)?),
             _ => return Ok(false),
         }
