@@ -1,6 +1,6 @@
 //! The lights of a scene as sources of photons.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, DVec2, DVec3};
 
@@ -11,7 +11,7 @@ use super::{
     sky::Sky,
     surface::Stage,
 };
-use crate::{bvh::TopLevel, scene::Scene};
+use crate::{bvh::SceneBvh, scene::Scene};
 
 /// A photon as it sets out, relative to the anchor.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Photon {
 }
 
 /// Which light of the scene it is, from frame to frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A light on a node.
     Node(usize),
@@ -90,13 +90,13 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// None around nothing.
-    pub fn new(top: &TopLevel) -> Option<Self> {
-        let root = top.nodes.first().filter(|_| !top.instances.is_empty())?;
-        let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
+    /// None around nothing, or around what has no size.
+    pub fn new(bvh: &SceneBvh, anchor: DVec3) -> Option<Self> {
+        let (low, high) = bvh.bounds()?;
         let half = (high - low) * 0.5;
         let size = half.max_element();
-        (size.is_finite() && size > 0.0).then(|| Self { middle: (low + high) * 0.5, half: half * 1.0001 + 1e-4 * size })
+        let middle = (low - anchor) * 0.5 + (high - anchor) * 0.5;
+        (size.is_finite() && size > 0.0).then(|| Self { middle, half: half * 1.0001 + 1e-4 * size })
     }
 
     /// The areas (m2) that the sides across x, y and z have as seen along a unit direction.
@@ -156,8 +156,14 @@ impl Pose {
 /// Every light of a scene, in the scene's order: lamps, glowing materials, the environment. `before` has those of the last
 /// time: their tables are kept where they still hold; those over triangles where shapes and materials are as they were
 /// (`unmoved`).
-pub(super) fn sources(stage: &Stage, anchor: DVec3, bounds: &Bounds, before: &[&Source], unmoved: bool) -> Vec<Source> {
-    let known = |key: Key| before.iter().find(|source| source.key == key).map(|source| &source.emission);
+pub(super) fn sources(
+    stage: &Stage,
+    anchor: DVec3,
+    bounds: &Bounds,
+    before: &HashMap<Key, &Source>,
+    unmoved: bool,
+) -> Vec<Source> {
+    let known = |key: Key| before.get(&key).map(|source| &source.emission);
     let mut found = Vec::new();
     let scene: &Scene = stage.scene;
     for placed in scene.walk() {

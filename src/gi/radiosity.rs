@@ -1,13 +1,13 @@
 //! Photons from all lights, with only what has changed done anew.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
     Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
-    emission::{Bounds, Source, sources},
+    emission::{Bounds, Key, Source, sources},
     merge,
     prints::Prints,
     sequence::Sequence,
@@ -22,8 +22,9 @@ use crate::{
 
 /// Photons that one task traces.
 const CHUNK: u32 = 256;
-/// Photons that every light which is on has at least, where all lights together may have as many.
-const LEAST: u32 = 8;
+/// Photons that every light which is on has at least, or an even share of an eighth of all where that is less: a lamp in a
+/// room that the sun shines on has little of the flux and much of what is seen.
+const LEAST: u32 = 64;
 
 /// The photons of a scene's lights, kept from frame to frame.
 ///
@@ -107,26 +108,30 @@ impl Radiosity {
         let stage = Stage { scene, bvh, top: &top, plain: &plain };
         let prints = Prints::new(scene, bvh, &top);
         let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
-        let found = match Bounds::new(&top) {
+        let found = match Bounds::new(bvh, anchor) {
             Some(bounds) => {
-                let before: Vec<&Source> = self.held.iter().map(|held| &held.source).collect();
+                let before: HashMap<Key, &Source> =
+                    self.held.iter().map(|held| (held.source.key, &held.source)).collect();
                 sources(&stage, anchor, &bounds, &before, unmoved)
             }
             None => Vec::new(),
         };
         let counts = self.shared_out(&found, settings.photon_budget());
         let keep = unmoved && self.bounces == settings.bounces;
-        let mut before = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.held);
+        let mut before: HashMap<Key, Held> = held.into_iter().map(|held| (held.source.key, held)).collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
         for (source, count) in found.into_iter().zip(counts) {
-            let last = before.iter().position(|held| held.source.key == source.key).map(|at| before.swap_remove(at));
+            let last = before.remove(&source.key);
             let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
             change.of(last.as_ref(), &held);
             self.held.push(held);
         }
-        // Lights that are no more.
-        change.gone += before.iter().map(Held::stored).sum::<f64>();
+        // Lights that are no more; in order, as sums depend on it.
+        let mut gone: Vec<f64> = before.values().map(Held::stored).collect();
+        gone.sort_unstable_by(f64::total_cmp);
+        change.gone += gone.iter().sum::<f64>();
         let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
         (self.prints, self.anchor, self.bounces, self.settings) =
             (Some(prints), anchor, settings.bounces, Some(settings));
@@ -142,16 +147,14 @@ impl Radiosity {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
         let on = fluxes.iter().filter(|&&flux| flux > 0.0).count() as u64;
-        let least = if on * u64::from(LEAST) <= u64::from(budget) { LEAST } else { 1 };
+        let least = (u64::from(budget) / (8 * on.max(1))).clamp(1, u64::from(LEAST)) as u32;
         let wanted = |flux: f64| {
             let even = f64::from(budget) * (flux / total.max(1e-300));
             if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
         };
         let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
-        let kept: Option<Vec<u32>> = found
-            .iter()
-            .map(|source| self.held.iter().find(|held| held.source.key == source.key).map(|held| held.count))
-            .collect();
+        let counts: HashMap<Key, u32> = self.held.iter().map(|held| (held.source.key, held.count)).collect();
+        let kept: Option<Vec<u32>> = found.iter().map(|source| counts.get(&source.key).copied()).collect();
         let holds = |kept: &Vec<u32>| {
             let shining = kept.iter().zip(&fluxes).filter(|(_, flux)| **flux > 0.0).map(|(count, _)| u64::from(*count));
             self.budget == budget
@@ -188,7 +191,7 @@ impl Radiosity {
             }
         }
         stats.made = vpls.len() as u32;
-        let extent = Bounds::new(stage.top).map_or(1.0, |bounds| bounds.radius());
+        let extent = Bounds::new(stage.bvh, self.anchor).map_or(1.0, |bounds| bounds.radius());
         if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
             let merged = merge::merged(stage, &vpls, settings, extent, self.voxels);
             (vpls, self.voxels) = (merged.vpls, merged.step);
@@ -204,8 +207,7 @@ impl Radiosity {
 /// The middle of the scene on a grid of an eighth to a quarter of its size: it stays where it is while little moves, and what
 /// lies near is exact in single precision.
 fn anchor(bvh: &SceneBvh) -> DVec3 {
-    let top = bvh.seen_from(DVec3::ZERO);
-    let Some(bounds) = Bounds::new(&top) else { return DVec3::ZERO };
+    let Some(bounds) = Bounds::new(bvh, DVec3::ZERO) else { return DVec3::ZERO };
     let step = (bounds.radius() / 4.0).log2().floor().exp2();
     let middle = (bounds.middle / step).round() * step;
     if middle.is_finite() { middle } else { DVec3::ZERO }

@@ -203,9 +203,35 @@ fn speed() {
         let mut radiosity = Radiosity::new();
         radiosity.update(&scene, &bvh, &settings);
         timed("nothing changed", Box::new(|| drop(radiosity.update(&scene, &bvh, &settings))));
+        let mut vpls = set.vpls.clone();
+        timed("of which tree", Box::new(|| drop(light_tree(&set.vpls))));
+        timed("of which sizes", Box::new(|| tree::measure(&mut vpls, &set.nodes, 4.0)));
+        let merging = Settings { vpls: 4096, merge: true, ..settings };
+        let mut radiosity = Radiosity::new();
+        radiosity.update(&scene, &bvh, &merging);
+        let mut bright = scene.clone();
+        let mut times = 0;
+        let mut dimmed = || {
+            times += 1;
+            lumens(&mut bright, 0, 1000.0 - f64::from(times));
+            let set = radiosity.update(&bright, &bvh, &merging).0;
+            assert_eq!(set.stats.rays, 0);
+        };
+        timed("dimmed, joined to 4096", Box::new(&mut dimmed));
+        let mut radiosity = Radiosity::new();
+        radiosity.update(&scene, &bvh, &merging);
+        let mut moving = scene.clone();
+        let lamp = moving.nodes.iter().position(|node| node.light == Some(1)).unwrap();
+        let mut at = 0.0;
+        let mut moved = || {
+            at += 0.01;
+            moving.nodes[lamp].local = DMat4::from_translation(DVec3::new(-1.0 + at, 0.8, -1.2));
+            radiosity.update(&moving, &bvh, &merging);
+        };
+        timed("one of three lamps moved, joined to 4096", Box::new(&mut moved));
         let many = Radiosity::new().update(&scene, &bvh, &plain(60_000, 3)).0;
         timed(&format!("tree over {}", many.vpls.len()), Box::new(|| drop(light_tree(&many.vpls))));
         let mut vpls = many.vpls.clone();
-        timed("sizes", Box::new(|| tree::measure(&mut vpls, &many.nodes, 4.0)));
+        timed("its sizes", Box::new(|| tree::measure(&mut vpls, &many.nodes, 4.0)));
     });
 }
