@@ -179,8 +179,11 @@ fn every_kind_of_light_is_that_of_the_path_tracer() {
         rotation: 0.4,
         origin: String::new(),
     });
-    for (name, scene, photons) in [("ball", ball, 16_384), ("panel", panel, 65_536), ("sun and sky", sunny, 32_768)] {
-        let (mean, rms) = compare(name, &scene, &plain(photons, 2), 1024);
+    // The path tracer finds the patch of sun by chance: it needs more paths there.
+    for (name, scene, photons, paths) in
+        [("ball", ball, 16_384, 1024), ("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 16_384)]
+    {
+        let (mean, rms) = compare(name, &scene, &plain(photons, 2), paths);
         assert!(mean.abs() < 0.015 && rms < 0.03, "{name}: {mean} {rms}");
     }
 }
