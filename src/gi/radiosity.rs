@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{
     Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
-    emission::{Bounds, Key, Source, sources},
+    emission::{Extent, Key, Source, sources},
     merge,
     prints::Prints,
     sequence::Sequence,
@@ -34,6 +34,7 @@ const LEAST: u32 = 64;
 #[derive(Debug, Default)]
 pub struct Radiosity {
     prints: Option<Prints>,
+    extent: Option<Extent>,
     anchor: DVec3,
     bounces: u32,
     /// Photons that were shared out.
@@ -52,6 +53,8 @@ struct Held {
     /// Photons that its flux is shared by.
     count: u32,
     paths: Paths,
+    /// Its VPLs' flux (lm).
+    stored: f64,
 }
 
 /// What photons left, by their numbers.
@@ -69,15 +72,6 @@ impl Held {
 
     fn is_on(&self) -> bool {
         strength(self.source.flux) > 0.0
-    }
-
-    /// Its VPLs' flux.
-    fn stored(&self) -> f64 {
-        if !self.is_on() {
-            return 0.0;
-        }
-        let sum: DVec3 = self.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
-        strength(sum * self.share())
     }
 }
 
@@ -98,17 +92,22 @@ impl Radiosity {
     /// changed it is the very set of the last time. `bvh` holds all of the scene's surfaces, placed and refitted as they stand
     /// (`SceneBvh::place`, `refit`); `widen` makes it faster. A scene without surfaces or lights gives an empty set.
     ///
+    /// What is kept from call to call, beside the paths, is what should not jump: how photons are shared out among lights, the
+    /// scene's box, the anchor and the size of voxels.
+    ///
     /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them calls `retrace`.
     pub fn update(&mut self, scene: &Scene, bvh: &SceneBvh, settings: &Settings) -> (Arc<VplSet>, Change) {
         let settings =
             Settings { vpls: settings.vpls.clamp(1, MOST_VPLS), bounces: settings.bounces.min(64), ..*settings };
-        let anchor = anchor(bvh);
+        let extent = Extent::new(bvh, self.extent);
+        let anchor = extent.map_or(DVec3::ZERO, |extent| anchor(&extent, self.anchor));
         let top = bvh.seen_from(anchor);
         let plain = Material::default();
         let stage = Stage { scene, bvh, top: &top, plain: &plain };
         let prints = Prints::new(scene, bvh, &top);
         let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
-        let found = match Bounds::new(bvh, anchor) {
+        let bounds = extent.map(|extent| extent.seen_from(anchor));
+        let found = match bounds {
             Some(bounds) => {
                 let before: HashMap<Key, &Source> =
                     self.held.iter().map(|held| (held.source.key, &held.source)).collect();
@@ -124,19 +123,26 @@ impl Radiosity {
         let mut change = Difference::default();
         for (source, count) in found.into_iter().zip(counts) {
             let last = before.remove(&source.key);
-            let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
-            change.of(last.as_ref(), &held);
-            self.held.push(held);
+            if let Some(last) = last.as_ref().filter(|last| keep && last.source == source && last.count == count) {
+                change.all += 2.0 * last.stored;
+            } else {
+                let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
+                change.of(last.as_ref(), &held);
+                self.held.push(held);
+                continue;
+            }
+            self.held.extend(last);
         }
         // Lights that are no more; in order, as sums depend on it.
-        let mut gone: Vec<f64> = before.values().map(Held::stored).collect();
+        let mut gone: Vec<f64> = before.values().map(|held| held.stored).collect();
         gone.sort_unstable_by(f64::total_cmp);
         change.gone += gone.iter().sum::<f64>();
         let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
-        (self.prints, self.anchor, self.bounces, self.settings) =
-            (Some(prints), anchor, settings.bounces, Some(settings));
+        (self.prints, self.extent, self.anchor) = (Some(prints), extent, anchor);
+        (self.bounces, self.settings) = (settings.bounces, Some(settings));
         if !same {
-            self.set = Arc::new(self.assembled(&stage, &settings, stats));
+            let reach = bounds.map_or(1.0, |bounds| bounds.radius());
+            self.set = Arc::new(self.assembled(&stage, &settings, stats, reach));
         }
         (self.set.clone(), change.whole())
     }
@@ -167,7 +173,7 @@ impl Radiosity {
     }
 
     /// All lights' VPLs with their tree.
-    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats) -> VplSet {
+    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats, reach: f64) -> VplSet {
         let mut vpls = Vec::new();
         stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
         for held in self.held.iter().filter(|held| held.is_on()) {
@@ -191,26 +197,28 @@ impl Radiosity {
             }
         }
         stats.made = vpls.len() as u32;
-        let extent = Bounds::new(stage.bvh, self.anchor).map_or(1.0, |bounds| bounds.radius());
         if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
-            let merged = merge::merged(stage, &vpls, settings, extent, self.voxels);
+            let merged = merge::merged(stage, &vpls, settings, reach, self.voxels);
             (vpls, self.voxels) = (merged.vpls, merged.step);
             (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
         }
         stats.kept = vpls.len() as u32;
         let nodes = tree::light_tree(&vpls);
-        tree::measure(&mut vpls, &nodes, extent as f32);
+        tree::measure(&mut vpls, &nodes, reach as f32);
         VplSet { anchor: self.anchor, vpls, nodes, stats }
     }
 }
 
-/// The middle of the scene on a grid of an eighth to a quarter of its size: it stays where it is while little moves, and what
-/// lies near is exact in single precision.
-fn anchor(bvh: &SceneBvh) -> DVec3 {
-    let Some(bounds) = Bounds::new(bvh, DVec3::ZERO) else { return DVec3::ZERO };
-    let step = (bounds.radius() / 4.0).log2().floor().exp2();
-    let middle = (bounds.middle / step).round() * step;
-    if middle.is_finite() { middle } else { DVec3::ZERO }
+/// A place near the scene's middle, on a grid of an eighth to a quarter of its size: what lies near is exact in single
+/// precision. The last one, while the middle is no farther from it than a cell: voxels begin there and should not move.
+fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
+    let step = (extent.seen_from(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
+    let middle = extent.middle();
+    if (middle - last).abs().max_element() <= step {
+        return last;
+    }
+    let near = (middle / step).round() * step;
+    if near.is_finite() { near } else { DVec3::ZERO }
 }
 
 /// A light's photons: those of the last time where they go the same ways, others traced.
@@ -254,7 +262,12 @@ fn renewed(
         paths.fates.extend(chunk.fates);
         paths.marks.extend(chunk.marks);
     }
-    Held { source, count, paths }
+    let mut held = Held { source, count, paths, stored: 0.0 };
+    if held.is_on() {
+        let sum: DVec3 = held.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
+        held.stored = strength(sum * held.share());
+    }
+    held
 }
 
 /// What makes up `Change`.
@@ -270,7 +283,7 @@ struct Difference {
 
 impl Difference {
     fn of(&mut self, last: Option<&Held>, now: &Held) {
-        let (before, after) = (last.map_or(0.0, Held::stored), now.stored());
+        let (before, after) = (last.map_or(0.0, |last| last.stored), now.stored);
         self.all += before + after;
         let Some(last) = last.filter(|_| before > 0.0) else {
             self.moved += after;

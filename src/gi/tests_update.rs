@@ -180,6 +180,50 @@ fn vpls_lie_on_surfaces() {
     }
 }
 
+/// More lamps than photons: each sends one.
+#[test]
+fn many_lamps_all_shine() {
+    let mut builder = room(0.5);
+    for i in 0..3000 {
+        let place = DVec3::new(
+            f64::from(i % 20) * 0.19 - 1.9,
+            f64::from(i / 300) * 0.3 - 1.4,
+            f64::from(i / 20 % 15) * 0.3 - 2.2,
+        );
+        builder.point_light_lumens("lamp", Lumen(1.0), Vec3::ONE, place);
+    }
+    let scene = builder.build().unwrap();
+    let bvh = trees(&scene);
+    let mut radiosity = Radiosity::new();
+    let set = radiosity.update(&scene, &bvh, &plain(1000, 1)).0;
+    assert_eq!((set.stats.lights, set.stats.photons), (3000, 3000));
+    assert!((set.stats.emitted.x - 3000.0).abs() < 1e-6 * 3000.0);
+    assert!((set.stats.stored.x - 1500.0).abs() < 1e-3 * 1500.0);
+}
+
+/// Something swings and reaches beyond the scene's box: after one swing the sun's photons take the same ways each time.
+#[test]
+fn what_swings_does_not_stir_the_sun() {
+    let mut scene = scene();
+    let node = scene.nodes.iter().position(|node| node.name == "box").unwrap();
+    let mut bvh = trees(&scene);
+    let mut radiosity = Radiosity::new();
+    let mut at = |x: f64| {
+        scene.nodes[node].local = DMat4::from_translation(DVec3::new(x, 0.0, 0.5));
+        bvh.place(&scene);
+        radiosity.update(&scene, &bvh, &plain(1000, 2)).0
+    };
+    let first: Vec<Arc<VplSet>> = [1.6, 1.62, 1.58].map(&mut at).to_vec();
+    assert_ne!(first[0].stats.emitted, first[1].stats.emitted, "the box has grown");
+    let again: Vec<Arc<VplSet>> = [1.6, 1.62, 1.58].map(&mut at).to_vec();
+    let once_more: Vec<Arc<VplSet>> = [1.6, 1.62, 1.58].map(&mut at).to_vec();
+    assert_eq!((first[1].vpls.len(), first[1].anchor), (again[1].vpls.len(), again[1].anchor));
+    for (a, b) in again.iter().zip(&once_more) {
+        same(a, b);
+        assert_eq!(a.stats.emitted, first[1].stats.emitted);
+    }
+}
+
 /// What a frame costs: `cargo test --release --lib gi::tests_update::speed -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement, not a check"]
