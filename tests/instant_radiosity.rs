@@ -12,7 +12,7 @@ use sunny16::{
     photometry::{
         color::luminance,
         environment::{RadianceMap, Rows},
-        lights::{Emitter, LightStrength},
+        lights::{Emitter, LightStrength, Sides},
         units::{Lumen, Lux},
     },
     reference::{SamplerKind, Walk, World, sampler::Sampler},
@@ -152,14 +152,28 @@ fn rough_rooms_are_near_those_of_the_path_tracer() {
 }
 
 #[test]
-fn every_kind_of_light_is_that_of_the_path_tracer() {
+fn every_lamp_is_that_of_the_path_tracer() {
+    // They shine at the left wall.
+    let lamp = |emitter: Emitter| {
+        let mut builder = room(matte, matte(Vec3::new(0.3, 0.4, 0.7)));
+        let pose = facing(DVec3::new(0.4, 2.0, 0.3), DVec3::new(-1.0, 1.2, -0.6));
+        builder.light("lamp", emitter, LightStrength::Lumens(Lumen(900.0)), Vec3::ONE, pose);
+        builder.build().unwrap()
+    };
+    // Of tubes and spots the path tracer's noise is too great for a quick test: `photons_go_where_the_intensity_says`.
+    for (name, emitter) in [
+        ("ball", Emitter::Sphere { radius: 0.15 }),
+        ("disk", Emitter::Disk { radius: 0.3, sides: Sides::Two }),
+        ("rectangle", Emitter::Rectangle { width: 0.8, height: 0.2, sides: Sides::One }),
+    ] {
+        let (mean, rms) = compare(name, &lamp(emitter), &plain(16_384, 2), 1024);
+        assert!(mean.abs() < 0.015 && rms < 0.03, "{name}: {mean} {rms}");
+    }
+}
+
+#[test]
+fn what_glows_and_the_sky_are_those_of_the_path_tracer() {
     let open = || room(matte, matte(Vec3::new(0.3, 0.4, 0.7)));
-    // A ball of light.
-    let mut builder = open();
-    let pose = DMat4::from_translation(DVec3::new(-0.4, 2.3, 0.2));
-    let emitter = Emitter::Sphere { radius: 0.15 };
-    builder.light("ball", emitter, LightStrength::Lumens(Lumen(900.0)), Vec3::ONE, pose);
-    let ball = builder.build().unwrap();
     // A panel that glows.
     let mut builder = open();
     let glow = builder.add_material(Material { emission: Vec3::new(400.0, 300.0, 200.0), ..matte(Vec3::splat(0.2)) });
@@ -180,10 +194,8 @@ fn every_kind_of_light_is_that_of_the_path_tracer() {
         origin: String::new(),
     });
     // The path tracer finds the patch of sun by chance: it needs more paths there.
-    for (name, scene, photons, paths) in
-        [("ball", ball, 16_384, 1024), ("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 16_384)]
-    {
+    for (name, scene, photons, paths) in [("panel", panel, 65_536, 1024), ("sun and sky", sunny, 32_768, 4096)] {
         let (mean, rms) = compare(name, &scene, &plain(photons, 2), paths);
-        assert!(mean.abs() < 0.015 && rms < 0.03, "{name}: {mean} {rms}");
+        assert!(mean.abs() < 0.015 && rms < 0.04, "{name}: {mean} {rms}");
     }
 }
