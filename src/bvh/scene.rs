@@ -379,6 +379,12 @@ impl SceneBvh {
         }
     }
 
+    /// The box around all that stands somewhere, in the world (m), as (least corner, greatest corner); none where nothing does.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(DVec3, DVec3)> {
+        self.places.iter().map(|place| (place.low, place.high)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The node of the scene and the tree of an instance of the upper level.
     #[must_use]
     pub fn placed(&self, instance: u32) -> Option<(usize, &Bottom)> {

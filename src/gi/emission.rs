@@ -1,6 +1,6 @@
 //! The lights of a scene as sources of photons.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, DVec2, DVec3};
 
@@ -11,7 +11,7 @@ use super::{
     sky::Sky,
     surface::Stage,
 };
-use crate::{bvh::TopLevel, scene::Scene};
+use crate::{bvh::SceneBvh, scene::Scene};
 
 /// A photon as it sets out, relative to the anchor.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Photon {
 }
 
 /// Which light of the scene it is, from frame to frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A light on a node.
     Node(usize),
@@ -74,7 +74,7 @@ impl Emission {
 }
 
 /// A light.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     pub key: Key,
     pub emission: Emission,
@@ -82,38 +82,69 @@ pub(super) struct Source {
     pub flux: DVec3,
 }
 
+/// The box around a scene in the world (m).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extent {
+    low: DVec3,
+    high: DVec3,
+}
+
+impl Extent {
+    /// None around nothing, and around what has no size. The box of the last time, while it still holds everything and is less
+    /// than a tenth too large: where something moves to and fro, suns and skies soon send their photons on the same ways in
+    /// every frame.
+    pub fn new(bvh: &SceneBvh, before: Option<Self>) -> Option<Self> {
+        let (low, high) = bvh.bounds()?;
+        let now = Self { low, high };
+        let size = (high - low).max_element();
+        if !(size.is_finite() && size > 0.0) {
+            return None;
+        }
+        let holds =
+            |last: &Self| last.low.cmple(low).all() && last.high.cmpge(high).all() && last.area() <= 1.1 * now.area();
+        Some(before.filter(holds).unwrap_or(now))
+    }
+
+    /// Of its surface (m2).
+    fn area(&self) -> f64 {
+        let s = self.high - self.low;
+        2.0 * (s.x * s.y + s.y * s.z + s.z * s.x)
+    }
+
+    pub fn middle(&self) -> DVec3 {
+        self.low * 0.5 + self.high * 0.5
+    }
+
+    /// Relative to the anchor, a little wider, so that what lies in its sides is within.
+    pub fn seen_from(&self, anchor: DVec3) -> Bounds {
+        let half = (self.high - self.low) * 0.5;
+        Bounds { middle: self.middle() - anchor, half: half * 1.0001 + 1e-4 * half.max_element() }
+    }
+}
+
 /// The box around a scene, relative to the anchor, a little wider than that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounds {
-    pub middle: DVec3,
-    pub half: DVec3,
+    middle: DVec3,
+    half: DVec3,
 }
 
 impl Bounds {
-    /// None around nothing.
-    pub fn new(top: &TopLevel) -> Option<Self> {
-        let root = top.nodes.first().filter(|_| !top.instances.is_empty())?;
-        let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
-        let half = (high - low) * 0.5;
-        let size = half.max_element();
-        (size.is_finite() && size > 0.0).then(|| Self { middle: (low + high) * 0.5, half: half * 1.0001 + 1e-4 * size })
-    }
-
-    /// The areas (m2) that the sides across x, y and z have as seen along a unit direction.
-    fn areas(&self, direction: DVec3) -> [f64; 3] {
-        let (s, d) = (self.half * 2.0, direction.abs());
-        [s.y * s.z * d.x, s.z * s.x * d.y, s.x * s.y * d.z]
+    /// The areas (m2) of its sides across x, y and z.
+    pub fn sides(&self) -> DVec3 {
+        let s = self.half * 2.0;
+        DVec3::new(s.y * s.z, s.z * s.x, s.x * s.y)
     }
 
     /// The area (m2) that it has as seen along a unit direction.
     pub fn shadow(&self, direction: DVec3) -> f64 {
-        self.areas(direction).iter().sum()
+        self.sides().dot(direction.abs())
     }
 
     /// Where parallel light that goes along a direction enters it: spread evenly over what the light sees.
     pub fn entry(&self, direction: DVec3, u: DVec2) -> DVec3 {
-        let areas = self.areas(direction);
-        let mut chosen = u.x * self.shadow(direction);
+        let areas = self.sides() * direction.abs();
+        let mut chosen = u.x * areas.element_sum();
         let mut axis = 0;
         while axis < 2 && chosen >= areas[axis] {
             chosen -= areas[axis];
@@ -156,8 +187,14 @@ impl Pose {
 /// Every light of a scene, in the scene's order: lamps, glowing materials, the environment. `before` has those of the last
 /// time: their tables are kept where they still hold; those over triangles where shapes and materials are as they were
 /// (`unmoved`).
-pub(super) fn sources(stage: &Stage, anchor: DVec3, bounds: &Bounds, before: &[&Source], unmoved: bool) -> Vec<Source> {
-    let known = |key: Key| before.iter().find(|source| source.key == key).map(|source| &source.emission);
+pub(super) fn sources(
+    stage: &Stage,
+    anchor: DVec3,
+    bounds: &Bounds,
+    before: &HashMap<Key, &Source>,
+    unmoved: bool,
+) -> Vec<Source> {
+    let known = |key: Key| before.get(&key).map(|source| &source.emission);
     let mut found = Vec::new();
     let scene: &Scene = stage.scene;
     for placed in scene.walk() {

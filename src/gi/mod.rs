@@ -154,7 +154,7 @@ impl Settings {
 
 /// How much of the light has changed since the last set, 0 to 1: half the sum over all VPLs by light, photon and reflection of
 /// the difference of their flux, over the mean of both sums. A VPL that has moved counts with its flux before and after. 0:
-/// the set is the same; 1: nothing is as it was.
+/// no photon differs; 1: nothing is as it was. Other `Settings` about joining change the set and not this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Change(pub f32);
 

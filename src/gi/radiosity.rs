@@ -1,13 +1,13 @@
 //! Photons from all lights, with only what has changed done anew.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
     Change, MOST_VPLS, Settings, Vpl, VplSet, VplStats,
-    emission::{Bounds, Source, sources},
+    emission::{Extent, Key, Source, sources},
     merge,
     prints::Prints,
     sequence::Sequence,
@@ -22,8 +22,9 @@ use crate::{
 
 /// Photons that one task traces.
 const CHUNK: u32 = 256;
-/// Photons that every light which is on has at least, where all lights together may have as many.
-const LEAST: u32 = 8;
+/// Photons that every light which is on has at least, or an even share of an eighth of all where that is less: a lamp in a
+/// room that the sun shines on has little of the flux and much of what is seen.
+const LEAST: u32 = 64;
 
 /// The photons of a scene's lights, kept from frame to frame.
 ///
@@ -33,6 +34,7 @@ const LEAST: u32 = 8;
 #[derive(Debug, Default)]
 pub struct Radiosity {
     prints: Option<Prints>,
+    extent: Option<Extent>,
     anchor: DVec3,
     bounces: u32,
     /// Photons that were shared out.
@@ -51,6 +53,8 @@ struct Held {
     /// Photons that its flux is shared by.
     count: u32,
     paths: Paths,
+    /// Its VPLs' flux (lm).
+    stored: f64,
 }
 
 /// What photons left, by their numbers.
@@ -68,15 +72,6 @@ impl Held {
 
     fn is_on(&self) -> bool {
         strength(self.source.flux) > 0.0
-    }
-
-    /// Its VPLs' flux.
-    fn stored(&self) -> f64 {
-        if !self.is_on() {
-            return 0.0;
-        }
-        let sum: DVec3 = self.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
-        strength(sum * self.share())
     }
 }
 
@@ -97,41 +92,57 @@ impl Radiosity {
     /// changed it is the very set of the last time. `bvh` holds all of the scene's surfaces, placed and refitted as they stand
     /// (`SceneBvh::place`, `refit`); `widen` makes it faster. A scene without surfaces or lights gives an empty set.
     ///
+    /// What is kept from call to call, beside the paths, is what should not jump: how photons are shared out among lights, the
+    /// scene's box, the anchor and the size of voxels.
+    ///
     /// Vertices of shapes that nothing deforms are taken to stay as they were: whoever edits them calls `retrace`.
     pub fn update(&mut self, scene: &Scene, bvh: &SceneBvh, settings: &Settings) -> (Arc<VplSet>, Change) {
         let settings =
             Settings { vpls: settings.vpls.clamp(1, MOST_VPLS), bounces: settings.bounces.min(64), ..*settings };
-        let anchor = anchor(bvh);
+        let extent = Extent::new(bvh, self.extent);
+        let anchor = extent.map_or(DVec3::ZERO, |extent| anchor(&extent, self.anchor));
         let top = bvh.seen_from(anchor);
         let plain = Material::default();
         let stage = Stage { scene, bvh, top: &top, plain: &plain };
         let prints = Prints::new(scene, bvh, &top);
         let unmoved = self.prints.as_ref() == Some(&prints) && self.anchor == anchor;
-        let found = match Bounds::new(&top) {
+        let bounds = extent.map(|extent| extent.seen_from(anchor));
+        let found = match bounds {
             Some(bounds) => {
-                let before: Vec<&Source> = self.held.iter().map(|held| &held.source).collect();
+                let before: HashMap<Key, &Source> =
+                    self.held.iter().map(|held| (held.source.key, &held.source)).collect();
                 sources(&stage, anchor, &bounds, &before, unmoved)
             }
             None => Vec::new(),
         };
         let counts = self.shared_out(&found, settings.photon_budget());
         let keep = unmoved && self.bounces == settings.bounces;
-        let mut before = std::mem::take(&mut self.held);
+        let held = std::mem::take(&mut self.held);
+        let mut before: HashMap<Key, Held> = held.into_iter().map(|held| (held.source.key, held)).collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
         for (source, count) in found.into_iter().zip(counts) {
-            let last = before.iter().position(|held| held.source.key == source.key).map(|at| before.swap_remove(at));
-            let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
-            change.of(last.as_ref(), &held);
-            self.held.push(held);
+            let last = before.remove(&source.key);
+            if let Some(last) = last.as_ref().filter(|last| keep && last.source == source && last.count == count) {
+                change.all += 2.0 * last.stored;
+            } else {
+                let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
+                change.of(last.as_ref(), &held);
+                self.held.push(held);
+                continue;
+            }
+            self.held.extend(last);
         }
-        // Lights that are no more.
-        change.gone += before.iter().map(Held::stored).sum::<f64>();
+        // Lights that are no more; in order, as sums depend on it.
+        let mut gone: Vec<f64> = before.values().map(|held| held.stored).collect();
+        gone.sort_unstable_by(f64::total_cmp);
+        change.gone += gone.iter().sum::<f64>();
         let same = change.is_none() && self.settings == Some(settings) && self.anchor == anchor;
-        (self.prints, self.anchor, self.bounces, self.settings) =
-            (Some(prints), anchor, settings.bounces, Some(settings));
+        (self.prints, self.extent, self.anchor) = (Some(prints), extent, anchor);
+        (self.bounces, self.settings) = (settings.bounces, Some(settings));
         if !same {
-            self.set = Arc::new(self.assembled(&stage, &settings, stats));
+            let reach = bounds.map_or(1.0, |bounds| bounds.radius());
+            self.set = Arc::new(self.assembled(&stage, &settings, stats, reach));
         }
         (self.set.clone(), change.whole())
     }
@@ -142,16 +153,14 @@ impl Radiosity {
         let fluxes: Vec<f64> = found.iter().map(|source| strength(source.flux)).collect();
         let total: f64 = fluxes.iter().sum();
         let on = fluxes.iter().filter(|&&flux| flux > 0.0).count() as u64;
-        let least = if on * u64::from(LEAST) <= u64::from(budget) { LEAST } else { 1 };
+        let least = (u64::from(budget) / (8 * on.max(1))).clamp(1, u64::from(LEAST)) as u32;
         let wanted = |flux: f64| {
             let even = f64::from(budget) * (flux / total.max(1e-300));
             if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
         };
         let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
-        let kept: Option<Vec<u32>> = found
-            .iter()
-            .map(|source| self.held.iter().find(|held| held.source.key == source.key).map(|held| held.count))
-            .collect();
+        let counts: HashMap<Key, u32> = self.held.iter().map(|held| (held.source.key, held.count)).collect();
+        let kept: Option<Vec<u32>> = found.iter().map(|source| counts.get(&source.key).copied()).collect();
         let holds = |kept: &Vec<u32>| {
             let shining = kept.iter().zip(&fluxes).filter(|(_, flux)| **flux > 0.0).map(|(count, _)| u64::from(*count));
             self.budget == budget
@@ -164,7 +173,7 @@ impl Radiosity {
     }
 
     /// All lights' VPLs with their tree.
-    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats) -> VplSet {
+    fn assembled(&mut self, stage: &Stage, settings: &Settings, mut stats: VplStats, reach: f64) -> VplSet {
         let mut vpls = Vec::new();
         stats.dropped += self.held.iter().filter(|held| !held.source.flux.is_finite()).count() as u64;
         for held in self.held.iter().filter(|held| held.is_on()) {
@@ -188,27 +197,28 @@ impl Radiosity {
             }
         }
         stats.made = vpls.len() as u32;
-        let extent = Bounds::new(stage.top).map_or(1.0, |bounds| bounds.radius());
         if settings.merge && (vpls.len() > settings.vpls as usize || settings.cell.is_some()) && !vpls.is_empty() {
-            let merged = merge::merged(stage, &vpls, settings, extent, self.voxels);
+            let merged = merge::merged(stage, &vpls, settings, reach, self.voxels);
             (vpls, self.voxels) = (merged.vpls, merged.step);
             (stats.cell, stats.merge_rays) = (merged.cell, merged.rays);
         }
         stats.kept = vpls.len() as u32;
         let nodes = tree::light_tree(&vpls);
-        tree::measure(&mut vpls, &nodes, extent as f32);
+        tree::measure(&mut vpls, &nodes, reach as f32);
         VplSet { anchor: self.anchor, vpls, nodes, stats }
     }
 }
 
-/// The middle of the scene on a grid of an eighth to a quarter of its size: it stays where it is while little moves, and what
-/// lies near is exact in single precision.
-fn anchor(bvh: &SceneBvh) -> DVec3 {
-    let top = bvh.seen_from(DVec3::ZERO);
-    let Some(bounds) = Bounds::new(&top) else { return DVec3::ZERO };
-    let step = (bounds.radius() / 4.0).log2().floor().exp2();
-    let middle = (bounds.middle / step).round() * step;
-    if middle.is_finite() { middle } else { DVec3::ZERO }
+/// A place near the scene's middle, on a grid of an eighth to a quarter of its size: what lies near is exact in single
+/// precision. The last one, while the middle is no farther from it than a cell: voxels begin there and should not move.
+fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
+    let step = (extent.seen_from(DVec3::ZERO).radius() / 4.0).log2().floor().exp2();
+    let middle = extent.middle();
+    if (middle - last).abs().max_element() <= step {
+        return last;
+    }
+    let near = (middle / step).round() * step;
+    if near.is_finite() { near } else { DVec3::ZERO }
 }
 
 /// A light's photons: those of the last time where they go the same ways, others traced.
@@ -252,7 +262,12 @@ fn renewed(
         paths.fates.extend(chunk.fates);
         paths.marks.extend(chunk.marks);
     }
-    Held { source, count, paths }
+    let mut held = Held { source, count, paths, stored: 0.0 };
+    if held.is_on() {
+        let sum: DVec3 = held.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
+        held.stored = strength(sum * held.share());
+    }
+    held
 }
 
 /// What makes up `Change`.
@@ -268,7 +283,7 @@ struct Difference {
 
 impl Difference {
     fn of(&mut self, last: Option<&Held>, now: &Held) {
-        let (before, after) = (last.map_or(0.0, Held::stored), now.stored());
+        let (before, after) = (last.map_or(0.0, |last| last.stored), now.stored);
         self.all += before + after;
         let Some(last) = last.filter(|_| before > 0.0) else {
             self.moved += after;

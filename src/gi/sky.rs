@@ -19,8 +19,9 @@ pub(super) struct Sky {
     table: Arc<Table>,
     rotation: f64,
     bounds: Bounds,
-    /// All its light that meets the scene's box (lm).
-    flux: f64,
+    /// The integral over all directions of luminance times the parts of the direction along x, y and z, whatever their signs: what
+    /// falls on a square metre that faces along them, from both sides (lx).
+    lux: DVec3,
 }
 
 impl PartialEq for Sky {
@@ -87,12 +88,10 @@ impl Sky {
             Some(sky) => sky.table.clone(),
             None => Arc::new(Table::new(&environment.map)?),
         };
-        let mut sky = Self { table, rotation: environment.rotation, bounds: *bounds, flux: 0.0 };
-        sky.flux = match before {
-            Some(before) if *before == sky => before.flux,
-            _ => sky.measured(),
-        };
-        (sky.flux > 0.0 && sky.flux.is_finite()).then_some(sky)
+        let turned = before.filter(|sky| Arc::ptr_eq(&sky.table, &table) && sky.rotation == environment.rotation);
+        let mut sky = Self { table, rotation: environment.rotation, bounds: *bounds, lux: DVec3::ZERO };
+        sky.lux = turned.map_or_else(|| sky.measured(), |before| before.lux);
+        (sky.flux() > 0.0 && sky.flux().is_finite()).then_some(sky)
     }
 
     /// From the map's axes to the world's: turned clockwise seen from above.
@@ -101,24 +100,19 @@ impl Sky {
         DVec3::new(d.x * cos - d.z * sin, d.y, d.x * sin + d.z * cos)
     }
 
-    /// All its light that meets the scene's box (lm).
-    pub const fn flux(&self) -> f64 {
-        self.flux
+    /// All its light that meets the scene's box (lm): each direction gives by the area of the box that it sees.
+    pub fn flux(&self) -> f64 {
+        self.lux.dot(self.bounds.sides())
     }
 
-    fn measured(&self) -> f64 {
+    fn measured(&self) -> DVec3 {
         let map = &self.table.map;
-        let mut sum = 0.0;
+        let mut sum = DVec3::ZERO;
         for (y, row) in map.texels().chunks_exact(map.width()).enumerate() {
-            let of_row: f64 = row
-                .iter()
-                .enumerate()
-                .map(|(x, texel)| {
-                    let light = strength(texel.as_dvec3());
-                    if light > 0.0 { light * self.bounds.shadow(self.to_world(map.texel_direction(x, y))) } else { 0.0 }
-                })
-                .sum();
-            sum += of_row * map.texel_solid_angle(y);
+            let light = |(x, texel): (usize, &glam::Vec3)| {
+                self.to_world(map.texel_direction(x, y)).abs() * strength(texel.as_dvec3())
+            };
+            sum += row.iter().enumerate().map(light).sum::<DVec3>() * map.texel_solid_angle(y);
         }
         sum
     }
@@ -129,7 +123,7 @@ impl Sky {
         let from = self.to_world(map.direction_in_texel(x, y, inside.x, inside.y));
         let texel = map.texels().get(y * map.width() + x)?.as_dvec3();
         let towards = -from;
-        let weight = texel * (map.texel_solid_angle(y) / chance * self.bounds.shadow(towards) / self.flux);
+        let weight = texel * (map.texel_solid_angle(y) / chance * self.bounds.shadow(towards) / self.flux());
         Some(Photon {
             origin: self.bounds.entry(towards, position),
             direction: towards,

@@ -206,6 +206,30 @@ fn mirrored_light_falls_on_the_next_matte_surface() {
     assert!(vpls_of(&SceneBuilder::new("empty").build().unwrap(), &plain(64, 2)).vpls.is_empty());
 }
 
+/// Light that nothing stops falls on each of three sheets, one behind the other.
+#[test]
+fn light_without_shadows_falls_on_all() {
+    let mut builder = SceneBuilder::new("sheets");
+    let material = builder.add_material(matte(0.5));
+    let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 1, 1), material);
+    for height in 0..3 {
+        builder.instance("sheet", mesh, DMat4::from_translation(DVec3::Y * f64::from(height)));
+    }
+    builder.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::NEG_Y);
+    let mut scene = builder.build().unwrap();
+    let stored = |scene: &Scene| vpls_of(scene, &plain(4096, 1));
+    assert!((stored(&scene).stats.stored.x / 500.0 - 1.0).abs() < 0.005);
+    scene.lights[0].shadow = false;
+    let set = stored(&scene);
+    assert!((set.stats.stored.x / 1500.0 - 1.0).abs() < 0.005, "{}", set.stats.stored.x);
+    for height in 0..3 {
+        let there = |vpl: &&Vpl| (f64::from(vpl.position.y) + set.anchor.y - f64::from(height)).abs() < 1e-3;
+        let lumens: f64 = set.vpls.iter().filter(there).map(|vpl| f64::from(vpl.flux.x)).sum();
+        // A third of the photons, three times as strong: chosen by independent numbers.
+        assert!((lumens / 500.0 - 1.0).abs() < 0.08, "{height}: {lumens}");
+    }
+}
+
 /// A diffuse leaf sends light to both sides.
 #[test]
 fn leaves_shine_on_both_sides() {

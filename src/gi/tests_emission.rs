@@ -94,6 +94,53 @@ fn lamps_give_their_lumens() {
     }
 }
 
+/// Far away a lamp's photons go where its intensity says: of 16 parts of equal solid angle about the axis each gets its part.
+#[test]
+fn photons_go_where_the_intensity_says() {
+    let spot = |inner, outer| Emitter::Spot { cone: Cone::new(inner, outer).unwrap(), flux: SpotFlux::Exact };
+    for (emitter, along_tube) in [
+        (Emitter::Point, false),
+        (spot(0.3, 1.1), false),
+        (spot(0.0, 2.0), false),
+        (Emitter::Sphere { radius: 0.2 }, false),
+        (Emitter::Disk { radius: 0.2, sides: Sides::One }, false),
+        (Emitter::Rectangle { width: 0.3, height: 0.1, sides: Sides::Two }, false),
+        (Emitter::Tube { radius: 0.1, length: 0.5 }, true),
+    ] {
+        let mut builder = room(0.5);
+        let turn = DMat4::from_rotation_y(0.7) * DMat4::from_rotation_x(-0.4);
+        builder.light("lamp", emitter, LightStrength::Lumens(Lumen(1.0)), Vec3::ONE, turn);
+        let scene = builder.build().unwrap();
+        let bvh = trees(&scene);
+        let (top, material) = (bvh.seen_from(DVec3::ZERO), Material::default());
+        let stage = surface::Stage { scene: &scene, bvh: &bvh, top: &top, plain: &material };
+        let bounds = emission::Extent::new(&bvh, None).unwrap().seen_from(DVec3::ZERO);
+        let all = emission::sources(&stage, DVec3::ZERO, &bounds, &std::collections::HashMap::new(), false);
+        // A tube's length lies along +X; others shine along -Z.
+        let axis = turn.transform_vector3(if along_tube { DVec3::X } else { DVec3::NEG_Z });
+        let (photons, parts) = (65_536, 16);
+        let mut got = vec![0.0; parts];
+        for number in 0..photons {
+            let numbers = sequence::Sequence::new(5).point(0, number);
+            let photon = all[0].emission.photon(&stage, numbers).unwrap();
+            assert!((photon.direction.length() - 1.0).abs() < 1e-9 && photon.origin.length() < 0.4);
+            let part = ((photon.direction.dot(axis) + 1.0) / 2.0 * parts as f64) as usize;
+            got[part.min(parts - 1)] += photon.weight.x / f64::from(photons);
+        }
+        let fine = 1000;
+        let intensity = |part: usize| -> f64 {
+            let step = |i: usize| ((part * fine + i) as f64 + 0.5) / (parts * fine) as f64 * 2.0 - 1.0;
+            (0..fine).map(|i| emitter.relative_intensity(step(i)).unwrap()).sum()
+        };
+        let total: f64 = (0..parts).map(intensity).sum();
+        for (part, got) in got.iter().enumerate() {
+            let want = intensity(part) / total;
+            // Three deviations of independent numbers where only the sum of place and direction counts; points do better.
+            assert!((got - want).abs() < 0.003, "{}: part {part} has {got}, not {want}", emitter.name());
+        }
+    }
+}
+
 /// Lambert's law in a file: the floor below gets what the form factor says, the ceiling nothing.
 #[test]
 fn a_profile_gives_its_lumens_downwards() {

@@ -15,8 +15,10 @@ use crate::{
 /// No leaf lies deeper; the root lies at 0.
 pub const MAX_DEPTH: u32 = 48;
 
-/// Bins of an axis.
+/// Bins of an axis, and of one over `FEW` VPLs or less: most nodes are small, and bins cost more there than what is in them.
 const BINS: usize = 12;
+const FEW_BINS: usize = 4;
+const FEW: usize = 16;
 
 /// Below this many VPLs a subtree is built by one thread.
 const PARALLEL: usize = 4096;
@@ -161,41 +163,27 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
         halve(items, size);
         return middle;
     }
+    let few = items.len() <= FEW;
     let mut best: Option<(f32, usize, usize)> = None;
-    let mut bins = [[Sum::NONE; BINS]; 3];
-    let scale = Vec3::splat(BINS as f32) / size;
-    let bin = |position: Vec3, axis: usize| (((position[axis] - all.low[axis]) * scale[axis]) as usize).min(BINS - 1);
-    // Many items are told apart well enough by a part of them.
-    let step = (items.len() / 8192).max(1);
-    for item in items.iter().step_by(step) {
-        for (axis, of_axis) in bins.iter_mut().enumerate() {
-            if size[axis] > 0.0 {
-                of_axis[bin(item.position, axis)].add(item);
-            }
-        }
-    }
-    for (axis, of_axis) in bins.iter().enumerate() {
+    let count = if few { FEW_BINS } else { BINS };
+    let scale = Vec3::splat(count as f32) / size;
+    let bin = |position: Vec3, axis: usize| (((position[axis] - all.low[axis]) * scale[axis]) as usize).min(count - 1);
+    let longest = size.max_element();
+    for axis in 0..3 {
         if size[axis] <= 0.0 {
             continue;
         }
+        let found = if few {
+            best_border::<FEW_BINS>(items, longest, |item| bin(item.position, axis))
+        } else {
+            best_border::<BINS>(items, longest, |item| bin(item.position, axis))
+        };
         // Section 4.4: thin boxes are not split across their short side.
-        let stretch = size.max_element() / size[axis];
-        let mut after = [0.0; BINS];
-        let mut sum = Sum::NONE;
-        for index in (1..BINS).rev() {
-            sum.join(&of_axis[index]);
-            after[index] = if sum.count > 0 { sum.cost(size.max_element()) } else { f32::NAN };
-        }
-        let mut before = Sum::NONE;
-        for index in 1..BINS {
-            before.join(&of_axis[index - 1]);
-            if before.count == 0 || after[index].is_nan() {
-                continue;
-            }
-            let cost = stretch * (before.cost(size.max_element()) + after[index]);
-            if best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, axis, index));
-            }
+        let stretch = longest / size[axis];
+        if let Some((cost, index)) = found
+            && best.is_none_or(|(least, ..)| stretch * cost < least)
+        {
+            best = Some((stretch * cost, axis, index));
         }
     }
     let Some((_, axis, index)) = best else {
@@ -208,6 +196,32 @@ fn split(items: &mut [Item], all: &Sum, depth: u32) -> usize {
         return middle;
     }
     at
+}
+
+/// The border between bins at which the sum of both sides' costs is least, as the first bin behind it; none where all are in one.
+fn best_border<const N: usize>(items: &[Item], scale: f32, bin: impl Fn(&Item) -> usize) -> Option<(f32, usize)> {
+    let mut bins = [Sum::NONE; N];
+    // Many items are told apart well enough by a part of them.
+    for item in items.iter().step_by((items.len() / 8192).max(1)) {
+        bins[bin(item)].add(item);
+    }
+    let mut after = [None; N];
+    let mut sum = Sum::NONE;
+    for index in (1..N).rev() {
+        sum.join(&bins[index]);
+        after[index] = (sum.count > 0).then(|| sum.cost(scale));
+    }
+    let mut best: Option<(f32, usize)> = None;
+    let mut before = Sum::NONE;
+    for index in 1..N {
+        before.join(&bins[index - 1]);
+        let Some(behind) = after[index].filter(|_| before.count > 0 && bins[index - 1].count > 0) else { continue };
+        let cost = before.cost(scale) + behind;
+        if best.is_none_or(|(least, _)| cost < least) {
+            best = Some((cost, index));
+        }
+    }
+    best
 }
 
 /// By the longest side, equals by their number.
