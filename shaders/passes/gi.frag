@@ -121,9 +121,14 @@ void main() {
     vec3 matte = vec3(0.0);
     vec3 glossy = vec3(0.0);
     float taken = 0.0;
-    for (uint i = 0u; i < gi.rays && gi.patches > 0u; ++i) {
-        float probability;
-        uint chosen = choose_patch(place, s.normal, (float(i) + u.x) / float(gi.rays), probability);
+    bool all = (gi.flags & GI_ALL) != 0u;
+    uint count = all || gi.patches == 0u ? gi.patches : gi.rays;
+    for (uint i = 0u; i < count; ++i) {
+        float probability = 1.0 / float(count);
+        uint chosen = i;
+        if (!all) {
+            chosen = choose_patch(place, s.normal, (float(i) + u.x) / float(count), probability);
+        }
         if (chosen == NONE) {
             continue;
         }
@@ -136,7 +141,7 @@ void main() {
         if (!patch_is_seen(origin, away, light)) {
             continue;
         }
-        vec3 e = light.illuminance / (probability * float(gi.rays));
+        vec3 e = light.illuminance / (probability * float(count));
         matte += e * (light.kept * reflected);
         taken += luminance(e) * ((1.0 - light.kept) * reflected);
         if (shines) {

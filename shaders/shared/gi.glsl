@@ -46,6 +46,7 @@ struct GiConstants {
 const uint GI_VISIBILITY = 1u;     // walls hide patches
 const uint GI_COMPENSATION = 2u;   // short rays bring what the bound takes
 const uint GI_SKY = 4u;            // rays find what hides light from all around
+const uint GI_ALL = 32u;           // every patch is asked, none is chosen
 const uint GI_HELD = 16u;          // the history stays as it is: nothing has moved for long
 const uint GI_GLOSSY = 8u;         // rough highlights of patches
 

@@ -487,6 +487,7 @@ impl Opened {
             merge: look.merge.unwrap_or(gi.merge),
             cell: look.cell.or(gi.cell),
             rays: look.rays.unwrap_or(gi.rays),
+            all: look.all.unwrap_or(gi.all),
             visibility: look.visibility.unwrap_or(gi.visibility),
             bound: look.bound.unwrap_or(gi.bound),
             compensation: look.compensation.unwrap_or(gi.compensation),

@@ -14,9 +14,11 @@ use super::{
 use crate::{
     camera::ExposureMode,
     frame::{Aov, Drawn, Picture, ReflectionAov, Renderer, Settings},
+    gi::VplStats,
     gpu::Gpu,
     output::{self, Layer},
     passes::resolve::Channel,
+    photometry::color,
     scene::look::metering::ExposureControl,
 };
 
@@ -33,8 +35,9 @@ pub struct RenderArgs {
     pub exposed: bool,
     /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
     /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission,
-    /// direct_diffuse, direct_specular, velocity, reflection_hit, reflection_distance, reflection_motion, reflection_history,
-    /// reflection_rejection; of the path tracer also direct_transmission, indirect_diffuse, indirect_specular, indirect_transmission, variance, samples
+    /// direct_diffuse, direct_specular, indirect_diffuse and indirect_specular (with gi.enabled, or of the path tracer),
+    /// indirect_bound, velocity, reflection_hit, reflection_distance, reflection_motion, reflection_history,
+    /// reflection_rejection; of the path tracer also direct_transmission, indirect_transmission, variance, samples
     /// and bvh_cost (nodes and triangles that a pixel's ray visits).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
@@ -156,6 +159,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         write(&args, exr, &picture, white_balance)?;
         if !args.quiet {
             report(&args, &opened, &gpu, &picture, &exposed);
+            on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats));
         }
     }
     drop(on_device);
@@ -361,6 +365,26 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
         }
     }
+}
+
+/// Says what bounced light is made of.
+fn remark_on_patches(stats: &VplStats) {
+    let lumens = color::luminance;
+    println!(
+        "bounced light: {} patches{} of {} photons of {} lights; of {:.0} lm sent, {:.0} lm are reflected in sum, {:.0} lm leave the scene, {:.2} % was still on its way",
+        stats.kept,
+        if stats.kept < stats.made {
+            format!(" (joined of {}, in places of {:.3} m)", stats.made, stats.cell)
+        } else {
+            String::new()
+        },
+        stats.photons,
+        stats.lights,
+        lumens(stats.emitted),
+        lumens(stats.stored),
+        lumens(stats.escaped),
+        lumens(stats.cut) / lumens(stats.emitted).max(1e-30) * 100.0,
+    );
 }
 
 /// Says what the meter thinks of the dials.

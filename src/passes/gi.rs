@@ -112,6 +112,7 @@ const COMPENSATION: u32 = 2;
 const SKY: u32 = 4;
 const GLOSSY: u32 = 8;
 const HELD: u32 = 16;
+const ALL: u32 = 32;
 
 /// How bounced light is found (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,6 +131,8 @@ pub struct GiSettings {
     pub cell: Option<f64>,
     /// Patches that a pixel asks in a frame, 1 to 256.
     pub rays: u32,
+    /// Each pixel asks every patch, instead of some that a tree chooses: for comparison.
+    pub all: bool,
     /// Walls hide patches.
     pub visibility: bool,
     /// Light of near patches is bounded, as though none were nearer than so many of their radii; 0: it is not.
@@ -160,6 +163,7 @@ impl Default for GiSettings {
             merge: false,
             cell: None,
             rays: 4,
+            all: false,
             visibility: true,
             bound: 1.0,
             compensation: true,
@@ -403,6 +407,7 @@ impl FrameGi {
             (settings.sky && scene.has_environment, SKY),
             (settings.glossy, GLOSSY),
             (held, HELD),
+            (settings.all, ALL),
         ];
         let values = GiConstants {
             to_clip_before: before,

@@ -11,6 +11,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.merge", "true or false: patches of one place and direction become one, which is faster and coarser"),
     ("gi.cell", "metres of such a place, 0.001 to 1000 [default: as gi.vpls asks]"),
     ("gi.rays", "patches that a pixel asks in a frame, 1 to 256, e.g. 4"),
+    ("gi.gather", "tree or all: some patches that a tree chooses for each pixel, or every one, for comparison"),
     ("gi.visibility", "true or false: walls hide patches"),
     ("gi.bound", "0 to 100: light of near patches is bounded, as though none were nearer than so many of their radii"),
     ("gi.compensation", "true or false: short rays bring what gi.bound takes"),
@@ -39,6 +40,8 @@ pub struct GiLook {
     pub cell: Option<f64>,
     /// `rays`.
     pub rays: Option<u32>,
+    /// `gather`: all patches.
+    pub all: Option<bool>,
     /// `visibility`.
     pub visibility: Option<bool>,
     /// `bound`, radii of patches.
@@ -70,6 +73,13 @@ impl GiLook {
             "gi.merge" => self.merge = Some(read.boolean()?),
             "gi.cell" => self.cell = Some(read.within(1e-3, 1e3)?),
             "gi.rays" => self.rays = Some(read.whole(1, 256)?),
+            "gi.gather" => {
+                self.all = Some(match read.value {
+                    "tree" => false,
+                    "all" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
             "gi.visibility" => self.visibility = Some(read.boolean()?),
             "gi.bound" => self.bound = Some(read.within(0.0, 100.0)?),
             "gi.compensation" => self.compensation = Some(read.boolean()?),
