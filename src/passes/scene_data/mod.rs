@@ -329,7 +329,8 @@ impl GpuScene {
         let losses = Buffer::new(gpu, "light losses", size_of_val(table.as_slice()) as u64, BufferKind::Storage)?;
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         let wanted = TreeUse { shadows: trees.wanted(&lights), refraction: materials.iter().any(refracts) };
-        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted)).transpose()?;
+        let moving = deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
+        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
