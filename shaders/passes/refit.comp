@@ -55,16 +55,12 @@ void add_cost(vec3 low, vec3 high, uint tests) {
     }
 }
 
-void main() {
-    uint index = gl_GlobalInvocationID.x;
-    if (index >= refit.leaf_count) {
-        return;
-    }
-    uint at = leaves[refit.leaves + index];
+// Triangles of a leaf anew, and their box.
+void fit_leaf(uint at, out vec3 low, out vec3 high, out uint count) {
     uint first = bvh_nodes[at].first;
-    uint count = bvh_nodes[at].count;
-    vec3 low = vec3(3.4028234663852886e38);
-    vec3 high = -low;
+    count = bvh_nodes[at].count;
+    low = vec3(3.4028234663852886e38);
+    high = -low;
     for (uint i = 0u; i < count; ++i) {
         uint triangle = first + i;
         uint from = refit.corners + (triangle - refit.triangles) * 3u;
@@ -76,31 +72,46 @@ void main() {
         low = min(low, min(min(t.a, t.b), t.c));
         high = max(high, max(max(t.a, t.b), t.c));
     }
-    uint tests = count;
-    // No longer than the tree is deep.
-    for (;;) {
-        bvh_nodes[at].low = low;
-        bvh_nodes[at].high = high;
-        add_cost(low, high, tests);
-        uint parent = parents[refit.links + (at - refit.root)];
-        if (parent == NONE) {
-            vec3 size = max(high - low, vec3(0.0));
-            costs[refit.cost + 2u] = floatBitsToUint(size.x * size.y + size.y * size.z + size.z * size.x);
-            return;
+}
+
+void main() {
+    uint index = gl_GlobalInvocationID.x;
+    // 0 once another thread goes on.
+    uint climbing = index < refit.leaf_count ? 1u : 0u;
+    uint at = refit.root;
+    uint tests = 0u;
+    vec3 low = vec3(0.0);
+    vec3 high = vec3(0.0);
+    if (climbing != 0u) {
+        at = leaves[refit.leaves + index];
+        fit_leaf(at, low, high, tests);
+    }
+    // As often as the tree has levels, for all threads alike: llvmpipe takes a memory barrier for a place where the threads of a work
+    // group meet, and forgets those that come to it more often than others.
+    for (uint level = 0u; level < refit.levels; ++level) {
+        if (climbing != 0u) {
+            bvh_nodes[at].low = low;
+            bvh_nodes[at].high = high;
+            add_cost(low, high, tests);
         }
         // The box is there for others before the arrival is.
         memoryBarrierBuffer();
-        uint arrival = refit.links + (parent - refit.root);
-        if (atomicAdd(arrivals[arrival], 1u) == 0u) {
-            return;
+        if (climbing != 0u) {
+            // Above the root there is one more place, where nobody comes second.
+            uint parent = parents[refit.links + (at - refit.root)];
+            climbing = atomicAdd(arrivals[parent], 1u);
+            at = refit.root + (parent - refit.links);
         }
         memoryBarrierBuffer();
-        // Both are there, nobody else comes: ready for the next frame.
-        arrivals[arrival] = 0u;
-        uint child = bvh_nodes[parent].first;
-        low = min(bvh_nodes[child].low, bvh_nodes[child + 1u].low);
-        high = max(bvh_nodes[child].high, bvh_nodes[child + 1u].high);
-        at = parent;
-        tests = 2u;
+        if (climbing != 0u) {
+            uint child = bvh_nodes[at].first;
+            low = min(bvh_nodes[child].low, bvh_nodes[child + 1u].low);
+            high = max(bvh_nodes[child].high, bvh_nodes[child + 1u].high);
+            tests = 2u;
+        }
+    }
+    if (at == refit.root + refit.nodes) {
+        vec3 size = max(high - low, vec3(0.0));
+        costs[refit.cost + 2u] = floatBitsToUint(size.x * size.y + size.y * size.z + size.z * size.x);
     }
 }

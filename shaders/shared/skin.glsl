@@ -55,6 +55,8 @@ struct RefitConstants {
     uint cost;                 // its words among the costs
     float scale;               // one over half the surface of its root when it was built
     uint flags;                // REFIT_
+    uint nodes;
+    uint levels;               // nodes on its longest way up
     vec3 x;                    // where flattened: columns of what vertices are put through
     vec3 y;
     vec3 z;

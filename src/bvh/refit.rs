@@ -9,21 +9,28 @@ pub struct Climb {
     pub leaves: Vec<u32>,
     /// Of each of its nodes, in their order, the parent as an index into all nodes; `NONE` for the root.
     pub parents: Vec<u32>,
+    /// Nodes on the longest way up, both ends counted.
+    pub levels: u32,
 }
 
 impl Climb {
     /// Of the nodes of one tree, of which the first is number `base` of all.
     #[must_use]
     pub fn new(nodes: &[Node], base: u32) -> Self {
-        let mut climb = Self { leaves: Vec::new(), parents: vec![NONE; nodes.len()] };
+        let mut climb = Self { leaves: Vec::new(), parents: vec![NONE; nodes.len()], levels: 0 };
+        // Children stand behind their parent.
+        let mut depth = vec![1u32; nodes.len()];
         for (index, node) in (base..).zip(nodes) {
+            let own = depth.get((index - base) as usize).copied().unwrap_or(1);
+            climb.levels = climb.levels.max(own);
             if node.count > 0 {
                 climb.leaves.push(index);
                 continue;
             }
             for child in [node.first, node.first.wrapping_add(1)] {
-                if let Some(parent) = climb.parents.get_mut(child.wrapping_sub(base) as usize) {
-                    *parent = index;
+                let place = child.wrapping_sub(base) as usize;
+                if let (Some(parent), Some(depth)) = (climb.parents.get_mut(place), depth.get_mut(place)) {
+                    (*parent, *depth) = (index, own + 1);
                 }
             }
         }

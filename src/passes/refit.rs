@@ -9,7 +9,7 @@ use super::{
     skin_shared::{REFIT_FLATTENED, RefitConstants},
 };
 use crate::{
-    bvh::{SceneBvh, sah_cost},
+    bvh::{NONE, SceneBvh, sah_cost},
     gpu::{Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, upload::Uploader},
     graph::{Access, BufferHandle, Graph},
     scene::Scene,
@@ -77,7 +77,8 @@ pub struct Refit {
     corners: Arc<Buffer>,
     leaves: Arc<Buffer>,
     parents: Arc<Buffer>,
-    arrivals: Arc<Buffer>,
+    /// Of all these trees.
+    nodes: u64,
     drift: Arc<Drift>,
 }
 
@@ -109,6 +110,8 @@ impl Refit {
                 corners: corners.len() as u32,
                 vertices: moving.vertices,
                 cost: trees.len() as u32 * COST_WORDS,
+                nodes: climb.parents.len() as u32,
+                levels: climb.levels,
                 scale: if area > 0.0 { 1.0 / area } else { 0.0 },
                 ..RefitConstants::default()
             };
@@ -118,7 +121,12 @@ impl Refit {
                     [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.as_vec3());
             }
             leaves.extend(climb.leaves);
-            parents.extend(climb.parents);
+            // As places among the arrivals: one a node, and one above the root.
+            let first = parents.len() as u32;
+            let above = first + climb.parents.len() as u32;
+            let place = |&parent: &u32| if parent == NONE { above } else { first + (parent - bottom.nodes.0) };
+            parents.extend(climb.parents.iter().map(place));
+            parents.push(above);
             corners.extend(bvh.corners_of(scene, index).flatten());
             trees.push(Tree { bottom: index, constants, cost: sah_cost(nodes), area });
         }
@@ -135,7 +143,7 @@ impl Refit {
             corners: upload("refit corners", &corners)?,
             leaves: upload("refit leaves", &leaves)?,
             parents: upload("refit parents", &parents)?,
-            arrivals: upload("refit arrivals", &vec![0; parents.len()])?,
+            nodes: parents.len() as u64,
             trees,
             drift: Arc::default(),
         }))
@@ -144,7 +152,7 @@ impl Refit {
     /// Bytes on the device.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        [&self.corners, &self.leaves, &self.parents, &self.arrivals].iter().map(|buffer| buffer.size()).sum()
+        [&self.corners, &self.leaves, &self.parents].iter().map(|buffer| buffer.size()).sum()
     }
 
     /// The trees that have become so much worse that they are worth building anew: indices into `SceneBvh::bottoms`. As far as
@@ -247,12 +255,14 @@ impl RefitPass {
             return Some(RefitTrees { nodes, triangles, costs: None });
         }
         let costs = g.storage("costs of refitted trees", refit.cost_words() * 4);
-        g.pass("clear costs of refitted trees").uses(costs, Access::Fill).record(move |cx| {
-            let costs = cx.buffer(costs);
-            cx.rec.fill(&costs, 0);
+        let arrivals = g.storage("refit arrivals", refit.nodes * 4);
+        g.pass("clear refit counters").uses(costs, Access::Fill).uses(arrivals, Access::Fill).record(move |cx| {
+            for buffer in [costs, arrivals] {
+                let buffer = cx.buffer(buffer);
+                cx.rec.fill(&buffer, 0);
+            }
             Ok(())
         });
-        let arrivals = g.external(&refit.arrivals);
         g.pass("refit")
             .uses(vertices, Access::ComputeStorageRead)
             .uses(arrivals, Access::ComputeStorageReadWrite)
@@ -260,7 +270,7 @@ impl RefitPass {
             .uses(triangles, Access::ComputeStorageReadWrite)
             .uses(costs, Access::ComputeStorageReadWrite)
             .record(move |cx| {
-                let costs = cx.buffer(costs);
+                let (costs, arrivals) = (cx.buffer(costs), cx.buffer(arrivals));
                 cx.rec.bind_compute(
                     pipeline,
                     &[
@@ -268,7 +278,7 @@ impl RefitPass {
                         ("corner_block", Bind::Storage(&refit.corners)),
                         ("leaf_block", Bind::Storage(&refit.leaves)),
                         ("parent_block", Bind::Storage(&refit.parents)),
-                        ("arrival_block", Bind::Storage(&refit.arrivals)),
+                        ("arrival_block", Bind::Storage(&arrivals)),
                         ("bvh_node_block", Bind::Storage(node_buffer)),
                         ("bvh_triangle_block", Bind::Storage(triangle_buffer)),
                         ("cost_block", Bind::Storage(&costs)),

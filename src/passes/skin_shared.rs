@@ -97,6 +97,10 @@ shader_struct! {
         pub scale: f32,
         /// `REFIT_`.
         pub flags: u32,
+        /// Its nodes.
+        pub nodes: u32,
+        /// Nodes on its longest way up.
+        pub levels: u32,
         /// Where `REFIT_FLATTENED`: the columns of what vertices are put through.
         pub x: Vec3,
         /// The second.
