@@ -55,15 +55,15 @@ pub struct Bottom {
     pub nodes: (u32, u32),
     /// Its triangles, first and count.
     pub triangles: (u32, u32),
-    mask: u32,
-    corners: u32,
-    surface: u32,
+    pub(super) mask: u32,
+    pub(super) corners: u32,
+    pub(super) surface: u32,
     /// Greatest coordinate.
-    reach: f32,
+    pub(super) reach: f32,
     /// A transform that has no inverse and is applied to the vertices instead.
-    baked: Option<DMat3>,
+    pub(super) baked: Option<DMat3>,
     /// A box in which the tree is known to be, where its own are the device's (`SceneBvh::enclose`).
-    enclosed: Option<Aabb>,
+    pub(super) enclosed: Option<Aabb>,
 }
 
 impl Bottom {
@@ -133,13 +133,13 @@ pub fn casts_shadow(material: &Material) -> bool {
 }
 
 /// A tree with indices of its own, before it joins the others.
-struct Part {
-    mesh: usize,
-    primitive: usize,
-    baked: Option<DMat3>,
-    nodes: Vec<Node>,
-    triangles: Vec<Triangle>,
-    sources: Vec<u32>,
+pub(super) struct Part {
+    pub(super) mesh: usize,
+    pub(super) primitive: usize,
+    pub(super) baked: Option<DMat3>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) triangles: Vec<Triangle>,
+    pub(super) sources: Vec<u32>,
 }
 
 /// A transform whose determinant is below this fraction of its size cubed flattens what it acts on.
@@ -392,69 +392,6 @@ impl SceneBvh {
         }
     }
 
-    /// For a primitive whose vertices the device has moved: all of them are within this box in the mesh's space (m), which takes the
-    /// place of its root's wherever the primitive stands. `place` is to follow.
-    pub fn enclose(&mut self, mesh: usize, primitive: usize, low: Vec3, high: Vec3) {
-        for bottom in self.bottoms.iter_mut().filter(|of| (of.mesh, of.primitive) == (mesh, primitive)) {
-            let (low, high) = (low.as_dvec3(), high.as_dvec3());
-            let bounds = match bottom.baked {
-                None => outward(low, high, 0.0),
-                Some(linear) => {
-                    let (middle, half) = (linear * ((low + high) * 0.5), (high - low) * 0.5);
-                    let size =
-                        linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
-                    outward(middle - size, middle + size, 0.0)
-                }
-            };
-            bottom.reach = bounds.low.abs().max(bounds.high.abs()).max_element();
-            bottom.enclosed = Some(bounds);
-        }
-    }
-
-    /// Builds one tree anew over a primitive's moved vertices; its triangles must be those it was built with. Where the new tree has
-    /// more nodes than the old one it stands behind all others.
-    pub fn rebuild(&mut self, scene: &Scene, bottom: usize, moved: &Primitive) {
-        let Some(old) = self.bottoms.get(bottom).copied() else { return };
-        let part = bottom_tree(old.mesh, old.primitive, old.baked, moved);
-        let (first, count) = old.triangles;
-        let range = first as usize..(first + count) as usize;
-        if part.triangles.len() != range.len() || range.end > self.triangles.len() {
-            return;
-        }
-        if old.mask != NONE {
-            let material = moved.material.and_then(|m| scene.materials.get(m)).cloned().unwrap_or_default();
-            let at = old.corners.wrapping_add(first) as usize;
-            for (slot, &index) in self.corners.iter_mut().skip(at).zip(&part.sources) {
-                *slot = mask::corners(&material, moved, vertices_of(moved, index as usize));
-            }
-        }
-        let nodes = part.nodes.len() as u32;
-        let root = if nodes <= old.nodes.1 { old.nodes.0 } else { self.nodes.len() as u32 };
-        let node = |node: &Node| Node { first: node.first + if node.count > 0 { first } else { root }, ..*node };
-        let fitted: Vec<Node> = part.nodes.iter().map(node).collect();
-        if root == old.nodes.0 {
-            self.nodes[root as usize..(root + nodes) as usize].copy_from_slice(&fitted);
-        } else {
-            self.nodes.extend(fitted);
-        }
-        self.triangles[range.clone()].copy_from_slice(&part.triangles);
-        self.sources[range].copy_from_slice(&part.sources);
-        let reach = reach(&part.nodes);
-        self.bottoms[bottom] = Bottom { nodes: (root, nodes), reach, enclosed: None, ..old };
-        if self.wide.is_some() {
-            self.widen();
-        }
-    }
-
-    /// Vertices of the triangles of a tree, in the order of its leaves: indices into its primitive's.
-    pub fn corners_of<'a>(&'a self, scene: &'a Scene, bottom: usize) -> impl Iterator<Item = [u32; 3]> + 'a {
-        let of = self.bottoms.get(bottom);
-        let (first, count) = of.map_or((0, 0), |bottom| bottom.triangles);
-        let part = of.and_then(|bottom| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
-        let sources = self.sources.iter().skip(first as usize).take(count as usize);
-        sources.filter_map(move |&index| part.map(|part| vertices_of(part, index as usize)))
-    }
-
     /// The node of the scene and the tree of an instance of the upper level.
     #[must_use]
     pub fn placed(&self, instance: u32) -> Option<(usize, &Bottom)> {
@@ -487,12 +424,12 @@ impl SceneBvh {
     }
 }
 
-fn reach(nodes: &[Node]) -> f32 {
+pub(super) fn reach(nodes: &[Node]) -> f32 {
     nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
 }
 
 /// The box in single precision, rounded outward and widened.
-fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
+pub(super) fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     let down = |v: f64| {
         let single = v as f32;
         if f64::from(single) > v { single.next_down() } else { single }
@@ -504,7 +441,7 @@ fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     }
 }
 
-fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
+pub(super) fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
     let at = |corner: usize| primitive.indices.get(triangle * 3 + corner).copied().unwrap_or(0);
     [at(0), at(1), at(2)]
 }
@@ -519,7 +456,7 @@ fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> Trian
     Triangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
 }
 
-fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
+pub(super) fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
     let count = part.indices.len() / 3;
     let triangles: Vec<Triangle> =
         (0..count).into_par_iter().with_min_len(4096).map(|index| triangle(part, index, baked.as_ref())).collect();
