@@ -27,6 +27,7 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::{LightingInputs, Lit},
         probes::probes_for,
+        refit::Costs,
         resolve::Channel,
         scene_data::{HiddenGain, LevelsFor, Posed},
         shadow_maps::{self, FrameShadows, MapPlan, MapSettings},
@@ -242,6 +243,8 @@ struct FrameImages {
     lists: LightLists,
     histogram: Option<BufferHandle>,
     culled: Option<Culled>,
+    /// What the refitted trees cost.
+    refitted: Option<BufferHandle>,
 }
 
 /// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -258,12 +261,13 @@ fn frame<'a>(
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Reflection(_)));
     let vertices = passes.skin.declare(g, scene, moved);
+    let trees = passes.refit.declare(g, scene, vertices, moved);
     let culled = passes.culling.declare(g, scene, data, vertices);
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let inputs = LightingInputs { gbuffer, lists, atlas, open };
+    let inputs = LightingInputs { gbuffer, lists, atlas, open, trees };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
@@ -284,7 +288,7 @@ fn frame<'a>(
     };
     let lit = Lit { light: reflections.map_or(lit.light, |r| r.light), ..lit };
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
-    passes.blend.declare(g, (scene, data), (gbuffer, lit), atlas, (&passes.layered, behind));
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), (atlas, trees), (&passes.layered, behind));
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } = passes.anti_aliasing.declare(
         g,
@@ -325,7 +329,8 @@ fn frame<'a>(
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
-    FrameImages { light, display, aovs, lists, histogram, culled }
+    let refitted = trees.and_then(|trees| trees.costs);
+    FrameImages { light, display, aovs, lists, histogram, culled, refitted }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
@@ -434,6 +439,7 @@ pub struct Pending {
     histogram: Option<BufferHandle>,
     drawn: Drawn,
     culled: Option<BufferHandle>,
+    refitted: Option<(BufferHandle, Costs)>,
     gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
@@ -580,6 +586,7 @@ impl Renderer {
         self.check_size(view)?;
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
+        self.passes.refit.prepare(&self.gpu, scene)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps =
             self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
@@ -608,6 +615,11 @@ impl Renderer {
         let culled = images
             .culled
             .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
+        let refit = scene.trees.as_ref().and_then(|trees| trees.refit());
+        let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
+            let words = ("costs of refitted trees", refit.cost_words());
+            (read_report(&mut graph, words, costs), refit.costs())
+        });
         let mut rec = self.frames.begin()?;
         let executed = graph.execute(&mut rec, &mut self.cache)?;
         let ticket = rec.submit()?;
@@ -634,6 +646,7 @@ impl Renderer {
             histogram: images.histogram,
             drawn,
             culled,
+            refitted,
             gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -691,6 +704,10 @@ impl Renderer {
             if let Some(gain) = &pending.gain {
                 gain.found(at(1), at(0), pending.settings.culling.patience);
             }
+        }
+        if let Some((handle, costs)) = &pending.refitted {
+            let words: Vec<u32> = buffer(*handle)?.mapped().chunks_exact(4).map(word).collect();
+            costs.found(&words);
         }
         // The next frame has room for as much, and some more for what comes into view.
         if at(2) > 0 {
@@ -753,6 +770,7 @@ impl Renderer {
     pub fn plan(&mut self, scene: &GpuScene, view: &View, settings: &Settings) -> GpuResult<Prepared> {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
+        self.passes.refit.prepare(&self.gpu, scene)?;
         let kept = (self.list_capacity, self.history.exposure, None);
         let sampling = Sampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;

@@ -215,3 +215,26 @@ fn denoising_brings_a_noisy_picture_nearer_to_a_converged_one() {
     }
     assert_eq!(fs::read(dir.join("clean.exr")).unwrap(), fs::read(dir.join("again.exr")).unwrap());
 }
+
+/// No light comes from the corridor through its closed door and walls of 0.1 m into the room: not one path.
+#[test]
+fn the_room_behind_the_closed_door_is_dark() {
+    let dir = workplace();
+    let shot = |camera: &str, spp: &str| {
+        let file = format!("{camera}.exr");
+        let args = ["render", "builtin:corridor", "--renderer", "path", "-q", "--camera", camera, "--spp", spp];
+        let run = sunny16(dir.path(), &[&args[..], &["--size", "32x24", "-o", &file]].concat(), &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        exr_channel(&dir.path().join(file), "G")
+    };
+    let (lit, dark) = (shot("Corridor", "4"), shot("Room", "64"));
+    assert!(lit.iter().sum::<f32>() / lit.len() as f32 > 5.0, "{lit:?}");
+    assert!(dark.iter().all(|nits| *nits == 0.0), "{dark:?}");
+}
+
+#[test]
+fn built_in_scenes_are_named() {
+    let dir = workplace();
+    let run = sunny16(dir.path(), &["graph", "builtin:attic"], &[("VK_ICD_FILENAMES", "/none")]);
+    refused(&run, 2, &["attic", "builtin:atrium", "builtin:corridor", "builtin:cornell"]);
+}

@@ -43,6 +43,27 @@ struct SkinConstants {
 const uint SKIN_FLAT = 1u;     // each triangle has its own vertices and normal
 const uint SKIN_TANGENTS = 2u;
 
+// Of a dispatch of the refit pass: one tree.
+struct RefitConstants {
+    uint leaf_count;
+    uint leaves;               // first of them
+    uint root;                 // first node
+    uint links;                // first of its nodes' parents and arrivals
+    uint triangles;            // first
+    uint corners;              // first of its triangles' corners
+    uint vertices;             // first of its primitive
+    uint cost;                 // its words among the costs
+    float scale;               // one over half the surface of its root when it was built
+    uint flags;                // REFIT_
+    uint nodes;
+    uint levels;               // nodes on its longest way up
+    vec3 x;                    // where flattened: columns of what vertices are put through
+    vec3 y;
+    vec3 z;
+};
+
+const uint REFIT_FLATTENED = 1u;
+
 // An instance that moves between two moments.
 struct Move {
     mat4 first;                // object space to the first moment's clip space

@@ -12,6 +12,7 @@
 mod build;
 mod mask;
 mod node;
+mod refit;
 mod scene;
 mod trace;
 mod triangle;
@@ -21,6 +22,7 @@ mod wide;
 pub use build::{Item, MAX_DEPTH, build};
 pub use mask::Corner;
 pub use node::{Aabb, Node, refit, sah_cost};
+pub use refit::Climb;
 pub use scene::{Bottom, Instance, NO_SHADOW, SLACK, SceneBvh, TopLevel, casts_shadow};
 pub use trace::{Hit, Ray, Visits};
 pub use triangle::{Triangle, pack_normal, unpack_normal};

@@ -55,13 +55,23 @@ pub struct Bottom {
     pub nodes: (u32, u32),
     /// Its triangles, first and count.
     pub triangles: (u32, u32),
-    mask: u32,
-    corners: u32,
-    surface: u32,
+    pub(super) mask: u32,
+    pub(super) corners: u32,
+    pub(super) surface: u32,
     /// Greatest coordinate.
-    reach: f32,
+    pub(super) reach: f32,
     /// A transform that has no inverse and is applied to the vertices instead.
-    baked: Option<DMat3>,
+    pub(super) baked: Option<DMat3>,
+    /// A box in which the tree is known to be, where its own are the device's (`SceneBvh::enclose`).
+    pub(super) enclosed: Option<Aabb>,
+}
+
+impl Bottom {
+    /// The transform without an inverse that its vertices have been put through, where there is one.
+    #[must_use]
+    pub const fn flattened(&self) -> Option<DMat3> {
+        self.baked
+    }
 }
 
 /// A primitive in the world.
@@ -123,13 +133,13 @@ pub fn casts_shadow(material: &Material) -> bool {
 }
 
 /// A tree with indices of its own, before it joins the others.
-struct Part {
-    mesh: usize,
-    primitive: usize,
-    baked: Option<DMat3>,
-    nodes: Vec<Node>,
-    triangles: Vec<Triangle>,
-    sources: Vec<u32>,
+pub(super) struct Part {
+    pub(super) mesh: usize,
+    pub(super) primitive: usize,
+    pub(super) baked: Option<DMat3>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) triangles: Vec<Triangle>,
+    pub(super) sources: Vec<u32>,
 }
 
 /// A transform whose determinant is below this fraction of its size cubed flattens what it acts on.
@@ -214,6 +224,7 @@ impl SceneBvh {
             surface,
             reach: reach(&part.nodes),
             baked: part.baked,
+            enclosed: None,
         });
         self.nodes.extend(
             part.nodes
@@ -296,7 +307,8 @@ impl SceneBvh {
 
     /// None where the place is beyond what single precision holds.
     fn place_at(&self, node: usize, bottom: usize, linear: DMat3, world: DMat4) -> Option<Place> {
-        let root = self.nodes.get(self.bottoms[bottom].nodes.0 as usize)?;
+        let of = &self.bottoms[bottom];
+        let root = of.enclosed.or(self.nodes.get(of.nodes.0 as usize).map(Node::bounds))?;
         let translation = world.w_axis.truncate();
         let (low, high) = (root.low.as_dvec3(), root.high.as_dvec3());
         // Arvo 1990, "Transforming Axis-Aligned Bounding Boxes", Graphics Gems.
@@ -363,6 +375,7 @@ impl SceneBvh {
             let (triangles, nodes) = (&self.triangles, &mut self.nodes[root as usize..(root + count) as usize]);
             node::refit(nodes, root, |index| triangles[index as usize].bounds());
             self.bottoms[index].reach = reach(nodes);
+            self.bottoms[index].enclosed = None;
             if let Some(wide) = &mut self.wide {
                 wide.refit(index, &self.nodes, &self.triangles);
             }
@@ -417,12 +430,12 @@ impl SceneBvh {
     }
 }
 
-fn reach(nodes: &[Node]) -> f32 {
+pub(super) fn reach(nodes: &[Node]) -> f32 {
     nodes.first().map_or(0.0, |root| root.low.abs().max(root.high.abs()).max_element())
 }
 
 /// The box in single precision, rounded outward and widened.
-fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
+pub(super) fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     let down = |v: f64| {
         let single = v as f32;
         if f64::from(single) > v { single.next_down() } else { single }
@@ -434,7 +447,7 @@ fn outward(low: DVec3, high: DVec3, by: f64) -> Aabb {
     }
 }
 
-fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
+pub(super) fn vertices_of(primitive: &Primitive, triangle: usize) -> [u32; 3] {
     let at = |corner: usize| primitive.indices.get(triangle * 3 + corner).copied().unwrap_or(0);
     [at(0), at(1), at(2)]
 }
@@ -449,7 +462,7 @@ fn triangle(primitive: &Primitive, index: usize, baked: Option<&DMat3>) -> Trian
     Triangle { a: a.0, normal_a: a.1, b: b.0, normal_b: b.1, c: c.0, normal_c: c.1 }
 }
 
-fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
+pub(super) fn bottom_tree(mesh: usize, primitive: usize, baked: Option<DMat3>, part: &Primitive) -> Part {
     let count = part.indices.len() / 3;
     let triangles: Vec<Triangle> =
         (0..count).into_par_iter().with_min_len(4096).map(|index| triangle(part, index, baked.as_ref())).collect();

@@ -7,6 +7,7 @@ use super::{
     gbuffer::{Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
     layered::{BehindImages, LayeredPass, behind_handles},
     lighting::Lit,
+    refit::RefitTrees,
     refraction::Behind,
     scene_data::{Draw, Layer},
     variants::{Features, LightVariants},
@@ -41,7 +42,7 @@ impl BlendPass {
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, Lit),
-        atlas: Option<ImageHandle>,
+        (atlas, trees): (Option<ImageHandle>, Option<RefitTrees>),
         (layered, behind): (&'a LayeredPass, Option<Behind>),
     ) {
         if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
@@ -53,6 +54,9 @@ impl BlendPass {
         }
         for image in atlas.into_iter().chain(behind.iter().flat_map(behind_handles)) {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
         }
         pass.record(move |cx| {
             let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));

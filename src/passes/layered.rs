@@ -6,6 +6,7 @@ use super::{
     FrameData, GpuScene,
     gbuffer::{DEPTH, LIGHT, TextureSets, draw_all, geometry_state},
     lighting::{LightingInputs, Lit},
+    refit::RefitTrees,
     refraction::Behind,
     scene_data::{Draw, Layer},
     traced::FrameTrees,
@@ -59,7 +60,7 @@ impl LayeredPass {
         inputs: LightingInputs,
         lit: Lit,
     ) {
-        let LightingInputs { gbuffer, lists, atlas, open } = inputs;
+        let LightingInputs { gbuffer, lists, atlas, open, trees } = inputs;
         if !data.visible.draws.iter().any(marked) {
             return;
         }
@@ -75,6 +76,9 @@ impl LayeredPass {
         }
         for image in atlas.into_iter().chain(open) {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
         }
         pass.record(move |cx| {
             let Some(layers) = &scene.layers else { return Ok(()) };

@@ -6,6 +6,7 @@ use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
+    refit::RefitTrees,
     variants::{Features, LightVariants},
 };
 use crate::{
@@ -33,6 +34,8 @@ pub struct LightingInputs {
     pub atlas: Option<ImageHandle>,
     /// What surfaces see of their surroundings, where it was measured.
     pub open: Option<ImageHandle>,
+    /// The trees that rays walk, where the frame refits some.
+    pub trees: Option<RefitTrees>,
 }
 
 /// The pipelines.
@@ -63,7 +66,7 @@ impl LightingPass {
         inputs: LightingInputs,
         split: bool,
     ) -> Lit {
-        let LightingInputs { gbuffer, lists, atlas, open } = inputs;
+        let LightingInputs { gbuffer, lists, atlas, open, trees } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -81,6 +84,9 @@ impl LightingPass {
             .color_cleared(light, [0.0; 4]);
         for image in [atlas, open].into_iter().flatten() {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
         }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);

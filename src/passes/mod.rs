@@ -31,6 +31,7 @@ pub mod morphological;
 pub mod motion_blur;
 pub mod probes;
 pub mod profiles;
+pub mod refit;
 pub mod refraction;
 pub mod resolve;
 pub mod scene_data;
@@ -141,6 +142,8 @@ pub struct Passes {
     pub culling: culling::CullingPass,
     /// Moves vertices.
     pub skin: skin::SkinPass,
+    /// Refits the trees of moved primitives.
+    pub refit: refit::RefitPass,
     /// Geometry to the G-buffer.
     pub gbuffer: gbuffer::GbufferPass,
     /// Which lamps matter where.
@@ -206,6 +209,7 @@ impl Passes {
         Ok(Self {
             culling: culling::CullingPass::new(gpu)?,
             skin: skin::SkinPass::default(),
+            refit: refit::RefitPass::default(),
             gbuffer,
             blend,
             layered: layered::LayeredPass::new(gpu),

@@ -75,6 +75,42 @@ shader_struct! {
 }
 
 shader_struct! {
+    /// Of a dispatch of the refit pass: one tree.
+    pub struct RefitConstants {
+        /// Its leaves.
+        pub leaf_count: u32,
+        /// First of them among all leaves.
+        pub leaves: u32,
+        /// Its first node.
+        pub root: u32,
+        /// First of its nodes' parents and arrivals.
+        pub links: u32,
+        /// Its first triangle.
+        pub triangles: u32,
+        /// First of its triangles' corners.
+        pub corners: u32,
+        /// First of its primitive's vertices.
+        pub vertices: u32,
+        /// Its words among the costs.
+        pub cost: u32,
+        /// One over half the surface of its root when it was built.
+        pub scale: f32,
+        /// `REFIT_`.
+        pub flags: u32,
+        /// Its nodes.
+        pub nodes: u32,
+        /// Nodes on its longest way up.
+        pub levels: u32,
+        /// Where `REFIT_FLATTENED`: the columns of what vertices are put through.
+        pub x: Vec3,
+        /// The second.
+        pub y: Vec3,
+        /// The third.
+        pub z: Vec3,
+    }
+}
+
+shader_struct! {
     /// An instance that moves between two moments.
     pub struct Move {
         /// Object space to the first moment's clip space.
@@ -104,15 +140,18 @@ shader_struct! {
 pub const SKIN_FLAT: u32 = 1;
 /// Tangents move too.
 pub const SKIN_TANGENTS: u32 = 2;
+/// Vertices are put through a transform without an inverse.
+pub const REFIT_FLATTENED: u32 = 1;
 /// Vertices are where they are in the frame.
 pub const NO_POSITIONS: u32 = u32::MAX;
 
 /// All structs that the shaders of moving things share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 6] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 7] = [
     RestVertex::LAYOUT,
     Influence::LAYOUT,
     MorphOffset::LAYOUT,
     SkinConstants::LAYOUT,
+    RefitConstants::LAYOUT,
     Move::LAYOUT,
     MoveConstants::LAYOUT,
 ];

@@ -5,7 +5,12 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{GpuScene, scene_data::WorldLight, shared};
+use super::{
+    GpuScene,
+    refit::{Moving, Refit},
+    scene_data::WorldLight,
+    shared,
+};
 use crate::{
     bvh::{SceneBvh, casts_shadow},
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
@@ -66,68 +71,119 @@ pub struct SceneTrees {
     pub wanted: TreeUse,
     buffers: [(&'static str, Arc<Buffer>); 4],
     masked: bool,
+    /// What the device does for trees that move; none where none does.
+    refit: Option<Refit>,
+    /// Lower trees that were built anew since they were uploaded, because they had become too bad.
+    rebuilt: u64,
 }
 
 impl SceneTrees {
-    /// Builds and uploads them.
+    /// Builds and uploads them; `moving` are the primitives whose vertices the device moves.
     ///
     /// # Errors
     /// Out of memory; more triangles than the device's buffers hold; a lost device.
-    pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene, wanted: TreeUse) -> GpuResult<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        scene: &Scene,
+        wanted: TreeUse,
+        moving: &[Moving],
+    ) -> GpuResult<Self> {
         let mut bvh = SceneBvh::new(scene, |material| wanted.takes(material));
-        let mut upload = |name: &str, bytes: &[u8], least: usize| {
-            let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
-            uploader.buffer(&buffer, bytes)?;
-            Ok(buffer)
-        };
-        // At least one element each: nothing is read of what is not there.
-        let buffers = [
-            ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
-            ("bvh_triangle_block", upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?),
-            ("bvh_corner_block", upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?),
-            ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
-        ];
-        // The host keeps what places need, not what the device has, unless vertices move.
+        let (buffers, refit) = upload(gpu, uploader, (&bvh, scene), moving)?;
         let masked = !bvh.masks.is_empty();
-        if scene.deformed().is_empty() {
+        if moving.is_empty() {
+            // The host keeps what places need, not what the device has.
             bvh.forget_triangles();
+        } else {
+            enclose(&mut bvh, scene, moving);
         }
-        Ok(Self { bvh, wanted, buffers, masked })
+        Ok(Self { bvh, wanted, buffers, masked, refit, rebuilt: 0 })
     }
 
-    /// Goes along with a scene whose nodes and vertices have moved. Where nodes have moved the upper level is made anew;
-    /// trees of moved vertices keep their shape, and all lower trees are uploaded again.
+    /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew; lower trees are the device's to
+    /// refit (`passes::refit`), in the next frame. One that has become too bad is built anew here, over the vertices as the
+    /// host moves them, and all lower trees are uploaded once more.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn follow(&mut self, gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<()> {
+    pub fn follow(&mut self, gpu: &Gpu, uploader: &mut Uploader, scene: &Scene, moving: &[Moving]) -> GpuResult<()> {
         if !self.bvh.fits(scene) {
-            *self = Self::new(gpu, uploader, scene, self.wanted)?;
+            *self = Self::new(gpu, uploader, scene, self.wanted, moving)?;
             return Ok(());
         }
-        let deformed = scene.deformed();
-        for &(_, mesh) in &deformed {
-            for (number, primitive) in scene.meshes[mesh].primitives.iter().enumerate() {
-                if primitive.deform.is_some() {
-                    self.bvh.refit(mesh, number, primitive);
-                }
+        let worn = self.refit.as_ref().map_or_else(Vec::new, Refit::worn);
+        for &bottom in &worn {
+            let Some((mesh, primitive)) = self.bvh.bottoms.get(bottom).map(|of| (of.mesh, of.primitive)) else {
+                continue;
+            };
+            if let Some(moved) = scene.baked(mesh, primitive) {
+                self.bvh.rebuild(scene, bottom, &moved);
+                self.rebuilt += 1;
             }
         }
-        self.bvh.place(scene);
-        if !deformed.is_empty() {
-            let [nodes, triangles, ..] = &mut self.buffers;
-            for ((name, slot), bytes) in [
-                (("shadow nodes", nodes), bytemuck::cast_slice(&self.bvh.nodes)),
-                (("shadow triangles", triangles), bytemuck::cast_slice(&self.bvh.triangles)),
-            ] {
-                let bytes: &[u8] = bytes;
-                // A frame that is under way reads the one before.
-                slot.1 = Buffer::new(gpu, name, bytes.len().max(48) as u64, BufferKind::Storage)?;
-                uploader.buffer(&slot.1, bytes)?;
-            }
+        if !worn.is_empty() {
+            // New buffers: a frame that is under way reads the old ones.
+            (self.buffers, self.refit) = upload(gpu, uploader, (&self.bvh, scene), moving)?;
         }
+        enclose(&mut self.bvh, scene, moving);
         Ok(())
     }
+
+    /// What the device does for trees that move.
+    #[must_use]
+    pub const fn refit(&self) -> Option<&Refit> {
+        self.refit.as_ref()
+    }
+
+    /// How often a lower tree was built anew since the scene was uploaded, because it had become too bad.
+    #[must_use]
+    pub const fn rebuilt(&self) -> u64 {
+        self.rebuilt
+    }
+
+    /// Nodes and triangles of all lower trees, on the device.
+    #[must_use]
+    pub const fn lower(&self) -> [&Arc<Buffer>; 2] {
+        [&self.buffers[0].1, &self.buffers[1].1]
+    }
+
+    /// The trees as the host knows them: those that the device refits with boxes and triangles of their build.
+    #[must_use]
+    pub const fn host(&self) -> &SceneBvh {
+        &self.bvh
+    }
+}
+
+fn enclose(bvh: &mut SceneBvh, scene: &Scene, moving: &[Moving]) {
+    for of in moving {
+        bvh.enclose(of.mesh, of.primitive, of.low, of.high);
+    }
+    bvh.place(scene);
+}
+
+type TreeBuffers = [(&'static str, Arc<Buffer>); 4];
+
+fn upload(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    (bvh, scene): (&SceneBvh, &Scene),
+    moving: &[Moving],
+) -> GpuResult<(TreeBuffers, Option<Refit>)> {
+    let mut upload = |name: &str, bytes: &[u8], least: usize| {
+        let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+        uploader.buffer(&buffer, bytes)?;
+        Ok(buffer)
+    };
+    // At least one element each: nothing is read of what is not there.
+    let buffers = [
+        ("bvh_node_block", upload("shadow nodes", bytemuck::cast_slice(&bvh.nodes), 32)?),
+        ("bvh_triangle_block", upload("shadow triangles", bytemuck::cast_slice(&bvh.triangles), 48)?),
+        ("bvh_corner_block", upload("shadow mask corners", bytemuck::cast_slice(&bvh.corners), 36)?),
+        ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
+    ];
+    let refit = Refit::new(gpu, uploader, (bvh, scene), moving)?;
+    Ok((buffers, refit))
 }
 
 /// The trees with their upper level for one frame's camera.

@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::{DMat4, Vec3, Vec4};
 
-use super::{super::skin_shared as shared, geometry::Group};
+use super::{
+    super::{refit::Moving, skin_shared as shared},
+    geometry::Group,
+};
 use crate::{
     gpu::{Buffer, BufferKind, Gpu, GpuResult, upload::Uploader},
     scene::{Scene, animation::Deform},
@@ -110,6 +113,13 @@ impl Deformers {
         }))
     }
 
+    /// Of each primitive where it is in a scene's pose.
+    pub(super) fn moving(&self, scene: &Scene, groups: &[Group]) -> Vec<Moving> {
+        let worlds = scene.worlds();
+        let of = |part: &DeformPart| Some(part.moving(scene, &worlds, groups.get(part.group)?.source?));
+        self.parts.iter().filter_map(of).collect()
+    }
+
     /// What moves the vertices in a scene's pose.
     pub fn movers(&self, scene: &Scene, worlds: &[DMat4]) -> Movers {
         let mut movers = Movers::default();
@@ -122,29 +132,53 @@ impl Deformers {
 }
 
 impl DeformPart {
-    /// A sphere around its vertices: what each joint moves is within a sphere that the joint carries, and a vertex of
-    /// several joints lies between where each would carry it.
-    pub fn sphere(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec3, f32) {
+    /// Spheres that hold its vertices together: what each joint moves is within a sphere that the joint carries, and a vertex of
+    /// several joints lies between where each would carry it. With the room (m) that single precision takes on the way there.
+    fn carried(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec<(Vec3, f32)>, f32) {
         let weights = scene.nodes.get(self.node).map(|node| node.weights.as_slice()).unwrap_or_default();
         let morphed: f32 = self.reach.iter().zip(weights).map(|(reach, weight)| reach * weight.abs()).sum();
         let palette = scene.palette(self.node, worlds);
-        let carried: Vec<(Vec3, f32)> = self
+        let mut room = 0.0f32;
+        let carried = self
             .spheres
             .iter()
             .map(|&(joint, center, radius)| {
-                let Some(matrix) = palette.get(joint) else { return (center, radius + morphed) };
+                let far = center.length() + radius + morphed;
+                let Some(matrix) = palette.get(joint) else {
+                    room = room.max(far);
+                    return (center, radius + morphed);
+                };
                 let linear = glam::DMat3::from_mat4(*matrix);
                 let columns = [linear.x_axis, linear.y_axis, linear.z_axis];
                 let stretch = columns.iter().map(|c| c.length_squared()).sum::<f64>().sqrt() as f32;
+                room = room.max(far * stretch + matrix.w_axis.truncate().length() as f32);
                 (matrix.transform_point3(center.as_dvec3()).as_vec3(), (radius + morphed) * stretch)
             })
             .collect();
-        let (low, high) = carried.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &(center, radius)| {
-            (low.min(center - radius), high.max(center + radius))
-        });
+        // Some hundred roundings of half a unit in the last place each.
+        (carried, room * 1e-5)
+    }
+
+    /// A sphere around its vertices.
+    pub fn sphere(&self, scene: &Scene, worlds: &[DMat4]) -> (Vec3, f32) {
+        let (carried, _) = self.carried(scene, worlds);
+        let (low, high) = around(&carried);
         let center = if carried.is_empty() { Vec3::ZERO } else { low * 0.5 + high * 0.5 };
         (center, carried.iter().map(|&(at, radius)| at.distance(center) + radius).fold(0.0, f32::max))
     }
+
+    /// A box around its vertices as the device moves them; `vertices` is its first among the scene's.
+    pub fn moving(&self, scene: &Scene, worlds: &[DMat4], (mesh, primitive): (usize, usize)) -> Moving {
+        let (carried, room) = self.carried(scene, worlds);
+        let (low, high) = if carried.is_empty() { (Vec3::ZERO, Vec3::ZERO) } else { around(&carried) };
+        Moving { mesh, primitive, vertices: self.constants.target, low: low - room, high: high + room }
+    }
+}
+
+fn around(spheres: &[(Vec3, f32)]) -> (Vec3, Vec3) {
+    spheres.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &(center, radius)| {
+        (low.min(center - radius), high.max(center + radius))
+    })
 }
 
 fn rows(matrix: &DMat4) -> [Vec4; 3] {

@@ -274,7 +274,8 @@ impl GpuScene {
         if self.trees.is_none() {
             let mut uploader = Uploader::new(gpu)?;
             let wanted = TreeUse { indirect: true, ..TreeUse::default() };
-            self.trees = Some(SceneTrees::new(gpu, &mut uploader, scene, wanted)?);
+            let moving = self.deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
+            self.trees = Some(SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)?);
             uploader.finish()?;
         }
         Ok(())
@@ -369,7 +370,8 @@ impl GpuScene {
         uploader.buffer(&losses, bytemuck::cast_slice(&table))?;
         let refraction = materials.iter().any(refracts);
         let wanted = TreeUse { shadows: trees.wanted(&lights), refraction, indirect: false };
-        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted)).transpose()?;
+        let moving = deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &groups));
+        let trees = wanted.any().then(|| SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)).transpose()?;
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;

@@ -98,7 +98,7 @@ impl GpuScene {
     }
 
     /// Goes along with the scene that was uploaded into another pose: places, moving vertices (on the device, in the next
-    /// frame), lights, numbers of materials, and trees for traced shadows, which take the vertices of `Scene::bake`.
+    /// frame), lights, numbers of materials, and trees for traced shadows. Vertices of `Scene::bake` are not needed.
     ///
     /// # Errors
     /// Out of memory; a lost device.
@@ -109,7 +109,8 @@ impl GpuScene {
         if moved {
             self.bounds = posed.bounds(self.own_groups).unwrap_or_default();
             if let Some(trees) = &mut self.trees {
-                trees.follow(gpu, &mut uploader, scene)?;
+                let moving = self.deformers.as_ref().map_or_else(Vec::new, |of| of.moving(scene, &self.groups));
+                trees.follow(gpu, &mut uploader, scene, &moving)?;
             }
             self.now = posed;
             self.place(gpu)?;

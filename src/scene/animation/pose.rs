@@ -237,6 +237,17 @@ impl Scene {
         }
     }
 
+    /// One primitive with its vertices where they are in the scene's pose, as `bake` would leave it; none where they do not move.
+    #[must_use]
+    pub fn baked(&self, mesh: usize, primitive: usize) -> Option<super::super::Primitive> {
+        let (node, _) = self.deformed().into_iter().find(|&(_, of)| of == mesh)?;
+        let mut moved = self.meshes.get(mesh)?.primitives.get(primitive)?.clone();
+        let deform = moved.deform.clone()?;
+        let weights = self.nodes.get(node).map(|node| node.weights.clone()).unwrap_or_default();
+        deform.write(&mut moved, &weights, &self.palette(node, &self.worlds()));
+        Some(moved)
+    }
+
     /// The scene at a time (s), with everything where it is then.
     #[must_use]
     pub fn at(&self, play: &Play, time: f64) -> Self {

@@ -555,7 +555,9 @@ mod tests {
     #[test]
     fn no_two_faces_lie_in_one_plane() {
         let scene = atrium().unwrap();
-        let mut planes: HashMap<(usize, i64), Vec<(usize, [DVec3; 2])>> = HashMap::new();
+        /// A node's face: the corners of its box.
+        type Face = (usize, [DVec3; 2]);
+        let mut planes: HashMap<(usize, i64), Vec<Face>> = HashMap::new();
         for placed in scene.walk() {
             let Some(mesh) = placed.node.mesh else { continue };
             for part in &scene.meshes[mesh].primitives {

@@ -1,0 +1,295 @@
+//! Refits the trees of moved primitives, once a pose and before all that traces (docs/bvh.md).
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use glam::Vec3;
+
+use super::{
+    GpuScene,
+    skin_shared::{REFIT_FLATTENED, RefitConstants},
+};
+use crate::{
+    bvh::{NONE, SceneBvh, sah_cost},
+    gpu::{Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, upload::Uploader},
+    graph::{Access, BufferHandle, Graph},
+    scene::Scene,
+};
+
+/// Threads of a work group.
+const GROUP: u32 = 64;
+
+/// Words of a tree's cost: a sum of 64 bits, half the root's area, padding.
+const COST_WORDS: u32 = 4;
+
+/// Units of the sum in the area that the root had.
+const COST_UNITS: f64 = (1u32 << 24) as f64;
+
+/// A tree whose cost has grown by more than this is built anew.
+pub const MOST_DRIFT: f32 = 1.75;
+
+/// A primitive whose vertices the device moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Moving {
+    /// Index into `Scene::meshes`.
+    pub mesh: usize,
+    /// Into the mesh's primitives.
+    pub primitive: usize,
+    /// Its first vertex among the scene's.
+    pub vertices: u32,
+    /// A box in which all its vertices are (m, in the mesh's space).
+    pub low: Vec3,
+    /// Its other corner.
+    pub high: Vec3,
+}
+
+/// How much worse than when they were built trees have become.
+#[derive(Debug, Default)]
+pub struct Drift(Mutex<Vec<f32>>);
+
+impl Drift {
+    /// Of each tree its cost over that at its build; 1 where nothing is known yet.
+    #[must_use]
+    pub fn of(&self, tree: usize) -> f32 {
+        self.0.lock().map_or(1.0, |all| all.get(tree).copied().unwrap_or(1.0))
+    }
+
+    fn set(&self, found: Vec<f32>) {
+        if let Ok(mut all) = self.0.lock() {
+            *all = found;
+        }
+    }
+}
+
+/// One tree that moves.
+#[derive(Clone, Copy, Debug)]
+struct Tree {
+    /// Among the trees.
+    bottom: usize,
+    constants: RefitConstants,
+    cost: f32,
+    /// Half of the root's surface (m2) at its build.
+    area: f32,
+}
+
+/// What the device refits.
+pub struct Refit {
+    trees: Vec<Tree>,
+    corners: Arc<Buffer>,
+    leaves: Arc<Buffer>,
+    parents: Arc<Buffer>,
+    /// Of all these trees.
+    nodes: u64,
+    drift: Arc<Drift>,
+}
+
+impl Refit {
+    /// For trees with boxes as built; none where nothing moves.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn new(
+        gpu: &Gpu,
+        uploader: &mut Uploader,
+        (bvh, scene): (&SceneBvh, &Scene),
+        moving: &[Moving],
+    ) -> GpuResult<Option<Self>> {
+        let (mut corners, mut leaves, mut parents) = (Vec::<u32>::new(), Vec::new(), Vec::new());
+        let mut trees = Vec::new();
+        for (index, bottom) in bvh.bottoms.iter().enumerate() {
+            let of = |moving: &&Moving| (moving.mesh, moving.primitive) == (bottom.mesh, bottom.primitive);
+            let Some(moving) = moving.iter().find(of) else { continue };
+            let nodes = &bvh.nodes[bottom.nodes.0 as usize..(bottom.nodes.0 + bottom.nodes.1) as usize];
+            let climb = bvh.climb(index);
+            let area = nodes.first().map_or(0.0, |root| root.bounds().half_area());
+            let mut constants = RefitConstants {
+                leaf_count: climb.leaves.len() as u32,
+                leaves: leaves.len() as u32,
+                root: bottom.nodes.0,
+                links: parents.len() as u32,
+                triangles: bottom.triangles.0,
+                corners: corners.len() as u32,
+                vertices: moving.vertices,
+                cost: trees.len() as u32 * COST_WORDS,
+                nodes: climb.parents.len() as u32,
+                levels: climb.levels,
+                scale: if area > 0.0 { 1.0 / area } else { 0.0 },
+                ..RefitConstants::default()
+            };
+            if let Some(linear) = bottom.flattened() {
+                constants.flags |= REFIT_FLATTENED;
+                [constants.x, constants.y, constants.z] =
+                    [linear.x_axis, linear.y_axis, linear.z_axis].map(|axis| axis.as_vec3());
+            }
+            leaves.extend(climb.leaves);
+            // As places among the arrivals: one a node, and one above the root.
+            let first = parents.len() as u32;
+            let above = first + climb.parents.len() as u32;
+            let place = |&parent: &u32| if parent == NONE { above } else { first + (parent - bottom.nodes.0) };
+            parents.extend(climb.parents.iter().map(place));
+            parents.push(above);
+            corners.extend(bvh.corners_of(scene, index).flatten());
+            trees.push(Tree { bottom: index, constants, cost: sah_cost(nodes), area });
+        }
+        if trees.is_empty() {
+            return Ok(None);
+        }
+        let mut upload = |name: &str, words: &[u32]| -> GpuResult<Arc<Buffer>> {
+            let bytes: &[u8] = bytemuck::cast_slice(words);
+            let buffer = Buffer::new(gpu, name, bytes.len().max(4) as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        Ok(Some(Self {
+            corners: upload("refit corners", &corners)?,
+            leaves: upload("refit leaves", &leaves)?,
+            parents: upload("refit parents", &parents)?,
+            nodes: parents.len() as u64,
+            trees,
+            drift: Arc::default(),
+        }))
+    }
+
+    /// Bytes on the device.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        [&self.corners, &self.leaves, &self.parents].iter().map(|buffer| buffer.size()).sum()
+    }
+
+    /// The trees that have become so much worse that they are worth building anew: indices into `SceneBvh::bottoms`. As far as
+    /// frames that were collected tell.
+    #[must_use]
+    pub fn worn(&self) -> Vec<usize> {
+        let worn = self.trees.iter().enumerate().filter(|(index, _)| self.drift.of(*index) > MOST_DRIFT);
+        worn.map(|(_, tree)| tree.bottom).collect()
+    }
+
+    /// The greatest growth of a tree's cost since it was built; 1 before any frame was collected.
+    #[must_use]
+    pub fn greatest_drift(&self) -> f32 {
+        (0..self.trees.len()).map(|tree| self.drift.of(tree)).fold(1.0, f32::max)
+    }
+
+    /// Words of the costs that come to the host.
+    #[must_use]
+    pub fn cost_words(&self) -> u64 {
+        u64::from(COST_WORDS) * self.trees.len() as u64
+    }
+
+    /// Where a frame's costs are to be taken to, when they have come to the host.
+    #[must_use]
+    pub fn costs(&self) -> Costs {
+        Costs { built: self.trees.iter().map(|tree| (tree.cost, tree.area)).collect(), drift: Arc::clone(&self.drift) }
+    }
+}
+
+/// Takes a frame's costs to the trees that it refitted.
+pub struct Costs {
+    built: Vec<(f32, f32)>,
+    drift: Arc<Drift>,
+}
+
+impl Costs {
+    /// With what the device wrote.
+    pub fn found(&self, words: &[u32]) {
+        let of = |(words, &(cost, area)): (&[u32], &(f32, f32))| {
+            let [low, high, root, _] = *words else { return 1.0 };
+            let sum = (f64::from(high) * 4_294_967_296.0 + f64::from(low)) / COST_UNITS * f64::from(area);
+            let now = sum / f64::from(f32::from_bits(root)) / f64::from(cost);
+            if now.is_finite() { now as f32 } else { 1.0 }
+        };
+        self.drift.set(words.chunks_exact(COST_WORDS as usize).zip(&self.built).map(of).collect());
+    }
+}
+
+/// The trees of a frame in which some were refitted.
+#[derive(Clone, Copy)]
+pub struct RefitTrees {
+    /// All nodes.
+    pub nodes: BufferHandle,
+    /// All triangles.
+    pub triangles: BufferHandle,
+    /// What the refitted ones cost; none where nothing moved.
+    pub costs: Option<BufferHandle>,
+}
+
+impl RefitTrees {
+    /// What rays read.
+    #[must_use]
+    pub const fn both(&self) -> [BufferHandle; 2] {
+        [self.nodes, self.triangles]
+    }
+}
+
+/// The pipeline, which is made when something first moves.
+#[derive(Default)]
+pub struct RefitPass {
+    pipeline: OnceLock<Arc<ComputePipeline>>,
+}
+
+impl RefitPass {
+    /// Makes the pipeline where the scene needs it and it is not there yet.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
+        if scene.trees.as_ref().is_some_and(|trees| trees.refit().is_some()) && self.pipeline.get().is_none() {
+            let _ = self.pipeline.set(ComputePipeline::new(gpu, "refit", "refit.comp")?);
+        }
+        Ok(())
+    }
+
+    /// Declares the pass and returns the trees for passes that trace; none where no tree moves. Where the vertices are already in
+    /// this pose (`done`), the trees are too.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        vertices: Option<BufferHandle>,
+        done: bool,
+    ) -> Option<RefitTrees> {
+        let (trees, vertices, pipeline) = (scene.trees.as_ref()?, vertices?, self.pipeline.get()?);
+        let refit = trees.refit()?;
+        let [node_buffer, triangle_buffer] = trees.lower();
+        let (nodes, triangles) = (g.external(node_buffer), g.external(triangle_buffer));
+        if done {
+            return Some(RefitTrees { nodes, triangles, costs: None });
+        }
+        let costs = g.storage("costs of refitted trees", refit.cost_words() * 4);
+        let arrivals = g.storage("refit arrivals", refit.nodes * 4);
+        g.pass("clear refit counters").uses(costs, Access::Fill).uses(arrivals, Access::Fill).record(move |cx| {
+            for buffer in [costs, arrivals] {
+                let buffer = cx.buffer(buffer);
+                cx.rec.fill(&buffer, 0);
+            }
+            Ok(())
+        });
+        g.pass("refit")
+            .uses(vertices, Access::ComputeStorageRead)
+            .uses(arrivals, Access::ComputeStorageReadWrite)
+            .uses(nodes, Access::ComputeStorageReadWrite)
+            .uses(triangles, Access::ComputeStorageReadWrite)
+            .uses(costs, Access::ComputeStorageReadWrite)
+            .record(move |cx| {
+                let (costs, arrivals) = (cx.buffer(costs), cx.buffer(arrivals));
+                cx.rec.bind_compute(
+                    pipeline,
+                    &[
+                        ("vertex_block", Bind::Storage(&scene.vertices)),
+                        ("corner_block", Bind::Storage(&refit.corners)),
+                        ("leaf_block", Bind::Storage(&refit.leaves)),
+                        ("parent_block", Bind::Storage(&refit.parents)),
+                        ("arrival_block", Bind::Storage(&arrivals)),
+                        ("bvh_node_block", Bind::Storage(node_buffer)),
+                        ("bvh_triangle_block", Bind::Storage(triangle_buffer)),
+                        ("cost_block", Bind::Storage(&costs)),
+                    ],
+                )?;
+                for tree in &refit.trees {
+                    cx.rec.push_compute(pipeline, &tree.constants);
+                    cx.rec.dispatch(tree.constants.leaf_count.div_ceil(GROUP), 1, 1);
+                }
+                Ok(())
+            });
+        Some(RefitTrees { nodes, triangles, costs: Some(costs) })
+    }
+}
