@@ -274,7 +274,7 @@ fn frame<'a>(
     let velocity = (data.ssr.is_some() || data.gi.is_some())
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
     let bounced = match (&data.gi, velocity, passes.gi.get()) {
-        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), split)),
+        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split))),
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));

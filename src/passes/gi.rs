@@ -12,6 +12,7 @@ use super::{
     FrameData, GpuScene, View, dynamic_buffer,
     gbuffer::{DEPTH, Gbuffer, LIGHT},
     lighting::Lit,
+    refit::RefitTrees,
     ssr::SsrFrame,
     traced::FrameTrees,
     velocity::Moment,
@@ -529,13 +530,16 @@ impl GiPass {
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameGi),
         (gbuffer, lit, velocity): (Gbuffer, Lit, ImageHandle),
-        split: bool,
+        (trees, split): (Option<RefitTrees>, bool),
     ) -> Bounced {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
         let [matte, glossy] = ["bounced light, rays", "bounced highlights, rays"].map(|name| image(g, name, LIGHT));
-        surfaces(g, "gi", gbuffer)
-            .uses(gbuffer.surface, Access::FragmentSampled)
+        let mut pass = surfaces(g, "gi", gbuffer);
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        }
+        pass.uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.emission, Access::FragmentSampled)
             .color_cleared(matte, [0.0; 4])
             .color_cleared(glossy, [0.0; 4])

@@ -274,7 +274,8 @@ impl GpuScene {
         if self.trees.is_none() {
             let mut uploader = Uploader::new(gpu)?;
             let wanted = TreeUse { indirect: true, ..TreeUse::default() };
-            let moving = self.deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
+            let moving =
+                self.deformers.as_ref().map_or_else(Vec::new, |deformers| deformers.moving(scene, &self.groups));
             self.trees = Some(SceneTrees::new(gpu, &mut uploader, scene, wanted, &moving)?);
             uploader.finish()?;
         }
