@@ -284,8 +284,7 @@ fn a_curved_reflector_is_what_the_path_tracer_says() {
 #[test]
 fn rougher_surfaces_are_what_the_path_tracer_says() {
     let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, false);
-    // Above the 0.05 of the others: docs/reflections.md says so.
-    assert!(off < 0.2 && count > 400, "{off} {count}");
+    assert!(off < 0.05 && count > 400, "{off} {count}");
 }
 
 #[test]
@@ -340,7 +339,9 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
         renderer.render_still(&scene, &at_frame(12), &still, 32).unwrap()
     });
     pose(&mut scene, 15);
-    let want = renderer.render_still(&scene, &at_frame(15), &still, 32).unwrap();
+    // Of wide lobes the mean of 32 frames has grain of its own.
+    let samples = if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 64 } else { 32 };
+    let want = renderer.render_still(&scene, &at_frame(15), &still, samples).unwrap();
     let watch = settings(SsrSettings { frames: 8, ..ssr() });
     renderer.cut();
     let frames: Vec<Picture> = (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
@@ -367,13 +368,12 @@ fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojec
     Some(ways.iter().map(&mut run).collect())
 }
 
-/// Half of what the surface's motion is off; of a glossy floor, whose grain is in both, not quite.
+/// Half of what the surface's motion is off.
 fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
     let ways = [Reprojection::Virtual, Reprojection::Surface];
     let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
     println!("{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}", ground.name(), off[0], off[1], off[0] / off[1]);
-    let most = if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 0.6 } else { 0.5 };
-    assert!(off[0] < most * off[1], "{off:?}");
+    assert!(off[0] < 0.5 * off[1], "{off:?}");
 }
 
 #[test]
@@ -407,8 +407,18 @@ fn reflections_in_a_curved_mirror_follow() {
 }
 
 #[test]
-fn reflections_in_a_glossy_floor_follow() {
+fn reflections_in_a_glossy_floor_follow_a_camera_that_goes_aside() {
     follows(Ground::Floor(0.2), Moves::Aside, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_in_a_glossy_floor_follow_a_camera_that_turns() {
+    follows(Ground::Floor(0.2), Moves::Turn, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_in_a_glossy_floor_follow_a_camera_that_comes_nearer() {
+    follows(Ground::Floor(0.2), Moves::Dolly, AntiAliasing::None);
 }
 
 /// The table of docs/reflections.md.
@@ -481,8 +491,10 @@ fn still_views_do_not_flicker() {
         let mut all: Vec<f64> = (0..frames[0].display.len()).map(deviation).collect();
         all.sort_by(f64::total_cmp);
         let (mean, worst) = (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1]);
-        let most = all[all.len() * 99 / 100];
-        println!("{name}: flicker mean {mean:.4}, of 99 % below {most:.3}, worst {worst:.3} steps");
-        assert!(mean < 0.25 && most < 1.0, "{name}: {mean} {most}");
+        let most = all[all.len() * 999 / 1000];
+        println!("{name}: flicker mean {mean:.4}, of 99.9 % below {most:.3}, worst {worst:.3} steps");
+        // Temporal anti-aliasing has the edges of things in few of its frames: the last of them are its own.
+        let asked = if aa == AntiAliasing::None { worst } else { most };
+        assert!(mean < 0.25 && asked < 1.0, "{name}: {mean} {most} {worst}");
     }
 }

@@ -3,9 +3,9 @@
 #ifndef LIB_SSR
 #define LIB_SSR
 
-// A ray's end: unknown (it left the picture, or went behind something), or beyond all surfaces; else its distance (m).
-const float RAY_LOST = 0.0;
-const float RAY_SKY = -1.0;
+// A ray's length (m): above 0 to a surface; below 0 to where it was lost, at the edge of what the camera sees, of which
+// nothing is known; RAY_SKY beyond all surfaces.
+const float RAY_SKY = -1e7;
 // As far as half of a float's digits: what a sky's reflection counts as (m).
 const float FAR_AWAY = 1e6;
 // Perceptual roughness over which reflections fade out, below the greatest.

@@ -17,36 +17,14 @@ layout(set = 0, binding = 21, scalar) readonly buffer pyramid_block { vec2 cells
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 #include "lib/facets.glsl"
+#include "lib/pattern.glsl"
 #include "lib/ssr.glsl"
 #include "lib/ssr_plane.glsl"
 
-// Where the ray met something (pixels), its length (m; RAY_LOST, RAY_SKY), and its density (1/sr).
+// Where the ray met something (pixels), its length (m; below 0 if it met nothing), and its density (1/sr).
 layout(location = 0) out vec4 out_ray;
 // Its direction.
 layout(location = 1) out uint out_direction;
-
-// Jarzynski and Olano 2020, "Hash Functions for GPU Rendering" (pcg).
-uint random(uint v) {
-    v = v * 747796405u + 2891336453u;
-    v = ((v >> ((v >> 28u) + 4u)) ^ v) * 277803737u;
-    return v >> 22u ^ v;
-}
-
-// Two numbers from 0 to 1. Neighbours have different parts of one even pattern: the 64 texels of a block of 8 by 8 have the
-// points of a Hammersley set in the order of their Morton codes, so that of each square of texels the points are spread,
-// and what is left of noise is of high frequency (Ahmed and Wonka 2020, "Screen-Space Blue-Noise Diffusion of Monte Carlo
-// Sampling Error via Hierarchical Ordering of Pixels"). Blocks are shifted by chance, frames by the plastic number's
-// sequence (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences").
-vec2 sample_for(uvec2 texel, uint number) {
-    uint code = 0u;
-    for (uint bit = 0u; bit < 3u; ++bit) {
-        code |= (texel.x >> bit & 1u) << 2u * bit | (texel.y >> bit & 1u) << 2u * bit + 1u;
-    }
-    uint seed = random(random(texel.x >> 3u) + (texel.y >> 3u));
-    vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
-    vec2 point = vec2((float(code) + 0.5) / 64.0, float(bitfieldReverse(code) >> 26u) / 64.0 + 1.0 / 128.0);
-    return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
-}
 
 // A normal that is seen from the view.
 vec3 visible_normal(Surface s, vec2 u) {
@@ -55,10 +33,21 @@ vec3 visible_normal(Surface s, vec2 u) {
     return axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u);
 }
 
-// Distance along the line of sight (m) of a depth.
+// Distance along the line of sight (m) of a depth, as a fraction: both parts are linear in depth.
+vec2 far_of(float depth) {
+    mat4 m = frame.inverse_projection;
+    return vec2(dot(m[2].xyz, frame.forward.xyz), m[2].w) * depth + vec2(dot(m[3].xyz, frame.forward.xyz), m[3].w);
+}
+
 float distance_of(float depth) {
-    vec4 p = frame.inverse_projection * vec4(0.0, 0.0, depth, 1.0);
-    return dot(p.xyz, frame.forward.xyz) / p.w;
+    vec2 part = far_of(depth);
+    return part.x / part.y;
+}
+
+// A depth lies farther than another by more than the thickness of what is seen there.
+bool beyond(float depth, float front) {
+    vec2 a = far_of(depth), b = far_of(front);
+    return a.x * b.y > b.x * a.y * (1.0 + ssr.thickness);
 }
 
 // The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera sees or infinitely far.
@@ -98,7 +87,9 @@ vec2 blend_place(vec2 at, ivec2 pixel, vec3 plane, vec3 normal) {
 // How sure it is what a ray finds that has been behind something.
 const float BEHIND = 0.5;
 
-// What a ray meets: pixels, depth, and how sure that is; or RAY_SKY or RAY_LOST as the last.
+// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST.
+const float LOST = 0.0;
+const float SKY = -1.0;
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
     // Behind what it has passed there may be anything.
     float sure = 1.0;
@@ -112,30 +103,40 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
     float s = min(leave.x, leave.y);
     int level = 0;
     int top = int(ssr.level_count) - 1;
-    for (uint i = 0u; i < ssr.steps && s < 1.0; ++i) {
-        vec2 at = first.xy + d.xy * s + nudge;
-        uint side = 1u << uint(level);
-        uvec2 size = (ssr.size + side - 1u) >> uint(level);
-        ivec2 cell = ivec2(floor(at)) >> level;
-        if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(cell, ivec2(size)))) {
-            return vec4(-1.0, -1.0, -1.0, RAY_LOST);
+    uint steps = 0u;
+    while (steps < ssr.steps && s < 1.0) {
+        // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
+        float next = s, enter_z = 0.0, leave_z = 0.0;
+        ivec2 cell = ivec2(0);
+        bool arrived = false;
+        for (; steps < ssr.steps && s < 1.0 && !arrived; ++steps) {
+            vec2 at = first.xy + d.xy * s + nudge;
+            uint side = 1u << uint(level);
+            uvec2 size = (ssr.size + side - 1u) >> uint(level);
+            cell = ivec2(floor(at)) >> level;
+            if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(cell, ivec2(size)))) {
+                return vec4(-1.0, -1.0, -1.0, LOST);
+            }
+            vec2 leaves = ((vec2(cell) + ahead) * float(side) - first.xy) * inverse;
+            next = min(max(min(leaves.x, leaves.y), s), 1.0);
+            enter_z = first.z + d.z * s;
+            leave_z = first.z + d.z * next;
+            vec2 held = cells[ssr.level_offset[level] + uint(cell.y) * size.x + uint(cell.x)];
+            bool before = min(enter_z, leave_z) > held.x;
+            bool behind = held.y > 0.0 && beyond(max(enter_z, leave_z), held.y);
+            if (before || behind) {
+                sure = before ? sure : BEHIND;
+                s = next;
+                // Up only out of the coarser cell, which did not let the ray pass when it came in.
+                ivec2 after = ivec2(floor(first.xy + d.xy * s + nudge)) >> level + 1;
+                level = after != cell >> 1 ? min(level + 1, top) : level;
+            } else {
+                arrived = level == 0;
+                level = max(level - 1, 0);
+            }
         }
-        vec2 leaves = ((vec2(cell) + ahead) * float(side) - first.xy) * inverse;
-        float next = min(max(min(leaves.x, leaves.y), s), 1.0);
-        float enter_z = first.z + d.z * s;
-        float leave_z = first.z + d.z * next;
-        vec2 held = cells[ssr.level_offset[level] + uint(cell.y) * size.x + uint(cell.x)];
-        bool before = min(enter_z, leave_z) > held.x;
-        bool behind = held.y > 0.0 && distance_of(max(enter_z, leave_z)) > distance_of(held.y) * (1.0 + ssr.thickness);
-        if (before || behind) {
-            sure = before ? sure : BEHIND;
-            s = next;
-            level = min(level + 1, top);
-            continue;
-        }
-        if (level > 0) {
-            --level;
-            continue;
+        if (!arrived) {
+            break;
         }
         vec3 plane = depth_plane(cell);
         if (plane.x > 0.0) {
@@ -146,8 +147,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
             float gap_out = leave_z - surface_out;
             bool crosses = gap_in >= 0.0 && gap_out < 0.0;
             // It came in beside the surface, within its thickness.
-            bool inside = gap_in < 0.0
-                && distance_of(enter_z) < distance_of(max(surface_in, 1e-12)) * (1.0 + ssr.thickness);
+            bool inside = gap_in < 0.0 && !beyond(enter_z, max(surface_in, 1e-12));
             vec3 normal = unpack_normal(texelFetch(normal_image, cell, 0).x);
             // What faces away from the ray is met from behind, and that side is not seen.
             if ((crosses || inside) && dot(normal, direction) < 0.0) {
@@ -165,10 +165,10 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
     if (s >= 1.0 && to_infinity) {
         ivec2 pixel = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
         if (texelFetch(depth_image, pixel, 0).x <= 0.0) {
-            return vec4(last, sure < 1.0 ? RAY_LOST : RAY_SKY);
+            return vec4(last, sure < 1.0 ? LOST : SKY);
         }
     }
-    return vec4(-1.0, -1.0, -1.0, RAY_LOST);
+    return vec4(-1.0, -1.0, -1.0, LOST);
 }
 
 void main() {
@@ -187,6 +187,7 @@ void main() {
     out_ray.w = density;
     vec3 first, last;
     bool to_infinity;
+    out_ray.z = -FAR_AWAY;
     // Below the surface: facets send it on to others, of which nothing is known.
     if (dot(direction, s.normal) <= 0.0 || !project_ray(s.position, direction, first, last, to_infinity)) {
         return;
@@ -196,6 +197,7 @@ void main() {
         vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, met.z, 1.0);
         out_ray = vec4(with_doubt(met.xy, met.w), clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY), density);
     } else {
-        out_ray = vec4(0.0, 0.0, met.w == RAY_SKY ? RAY_SKY : RAY_LOST, density);
+        vec4 p = frame.inverse_projection * vec4(last.xy / vec2(ssr.size) * 2.0 - 1.0, max(last.z, 1e-12), 1.0);
+        out_ray.z = met.w == SKY ? RAY_SKY : -clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
 }

@@ -23,6 +23,7 @@ layout(set = 0, binding = 6) uniform utexture2D met_image;
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
 layout(set = 0, binding = 8) uniform sampler2D history_image;
 layout(set = 0, binding = 9) uniform utexture2D past_image;
+layout(set = 0, binding = 10) uniform texture2D shown_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
@@ -33,12 +34,14 @@ layout(location = 0) out vec4 out_history;
 layout(location = 1) out uvec4 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
+// What the picture shows of the history.
+layout(location = 3) out vec4 out_shown;
 #ifdef DEBUG
 // Shares of rays that found a surface and that found none, their length (m), and why the history was not used.
-layout(location = 3) out vec4 out_found;
+layout(location = 4) out vec4 out_found;
 // Pixels that the reflection has moved, frames in the history, and the way that was chosen: 0 none, 1 the surface's motion,
 // 2 the image's.
-layout(location = 4) out vec4 out_chosen;
+layout(location = 5) out vec4 out_chosen;
 #endif
 
 // What is off by as much, as a part of its distance, is another surface, another reflection.
@@ -46,6 +49,10 @@ const float SURFACE_STEP = 0.01;
 const float DEPTH_STEP = 0.1;
 // Below this alpha a pixel's own ray tells the length.
 const float SHARP = 0.01;
+// What is shown of a still view's mean goes after it by such a part of a step of eight bits a frame (1/3300 of white in the
+// dark by sRGB's curve, about a sixtieth of the light where it is not), by more before so many frames are in it.
+const float QUIET_STEP = 0.1;
+const float QUIET_FROM = 64.0;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
 // Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
@@ -107,7 +114,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
 }
 
 // Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of both sides the less.
-float curvature_at(ivec2 pixel, vec3 place, vec3 normal) {
+float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
     float sum = 0.0;
     for (int axis = 0; axis < 2; ++axis) {
         float least = 1e30;
@@ -116,11 +123,17 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal) {
             if (any(lessThan(other, ivec2(0))) || any(greaterThanEqual(other, ivec2(ssr.size)))) {
                 continue;
             }
+            // Most surfaces are flat.
+            uint other_bits = texelFetch(normal_image, other, 0).x;
+            if (other_bits == normal_bits) {
+                least = 0.0;
+                continue;
+            }
             float depth = texelFetch(depth_image, other, 0).x;
             if (depth <= 0.0) {
                 continue;
             }
-            vec3 turned = unpack_normal(texelFetch(normal_image, other, 0).x) - normal;
+            vec3 turned = unpack_normal(other_bits) - normal;
             vec3 step = position_at(other, depth) - place;
             float curvature = dot(turned, step) / max(dot(step, step), 1e-12);
             // Normals have 16 bits: what they change less is nothing.
@@ -244,6 +257,7 @@ void main() {
     vec4 now = texelFetch(reflection_image, pixel, 0);
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     out_history = now;
+    out_shown = now;
     // What reflects nothing is still what others reflect: where it was is asked of this image too.
     out_past = uvec4(floatBitsToUint(depth), normal_bits, 0u, 0u);
     out_motion = texelFetch(velocity_image, pixel, 0).xy;
@@ -270,7 +284,7 @@ void main() {
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
     }
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float curvature = ssr.reprojection == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal) : 0.0;
+    float curvature = ssr.reprojection == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, normal_bits) : 0.0;
     // In the plane of incidence, and across it.
     vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
@@ -355,10 +369,21 @@ void main() {
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
-        vec4 mixed = (vec4(max(from_ycocg(c.rgb), 0.0), c.a) * count + vec4(squeeze(now.rgb), now.a)) / (count + 1.0);
-        joined = vec4(stretch(mixed.rgb), clamp(mixed.a, 0.0, 1.0));
+        // The mean is of light as it is: of what is squeezed it would be too dark where few rays find much.
+        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0)), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
+    out_shown = out_history;
+    if (ssr.still != 0u && count > 0.0) {
+        // One ray in hundreds that finds something moves the mean of a still view at once by what can be seen: the picture
+        // follows it slowly, and the slower the longer the history.
+        vec4 shown = texelFetch(shown_image, pixel, 0);
+        shown.rgb *= frame.history_scale;
+        float early = QUIET_FROM / count;
+        vec4 step = QUIET_STEP * (1.0 + early * early * early) * (vec4(1.0 / 3300.0) + vec4(shown.rgb, 1.0) / 60.0);
+        bool sound_shown = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(FARTHEST)));
+        out_shown = sound_shown ? clamp(out_history, shown - step, shown + step) : out_history;
+    }
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
     out_past.z = floatBitsToUint(distance_now);
     out_past.w = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));

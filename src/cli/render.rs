@@ -124,6 +124,11 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
     let mut opened = open::open(&scene)?;
     opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
+    if !opened.ssr().enabled
+        && let Some(name) = args.aov.iter().find(|name| name.starts_with("reflection_"))
+    {
+        eprintln!("--aov {name} is 0 everywhere: --set passes.ssr.enabled=true has reflections found");
+    }
     let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..frames {

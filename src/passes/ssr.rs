@@ -303,11 +303,11 @@ impl SsrPass {
             surroundings: make("ssr surroundings", "ssr_surroundings.frag", &[LIGHT, LIGHT])?,
             trace: make("ssr", "ssr.frag", &[RAY, DIRECTION])?,
             resolve: make("ssr resolve", "ssr_resolve.frag", &[REFLECTION, PACKED])?,
-            temporal: make("ssr temporal", "ssr_temporal.frag", &[HISTORY, PACKED, VELOCITY])?,
+            temporal: make("ssr temporal", "ssr_temporal.frag", &[HISTORY, PACKED, VELOCITY, REFLECTION])?,
             temporal_debug: make(
                 "ssr temporal debug",
                 "ssr_temporal.frag+DEBUG",
-                &[HISTORY, PACKED, VELOCITY, RAY, RAY],
+                &[HISTORY, PACKED, VELOCITY, REFLECTION, RAY, RAY],
             )?,
             composite: make("ssr composite", "ssr_composite.frag", &[LIGHT])?,
             composite_motion: make("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
@@ -473,14 +473,17 @@ impl SsrPass {
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
         // A frame by itself leaves the histories as they are.
-        let (history, out, past, past_out) = if frame.history {
-            let (history, out) = g.history("reflection history", width, height, HISTORY);
-            let (past, past_out) = g.history("reflection past", width, height, PACKED);
-            (history, out, past, past_out)
+        let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
+            (
+                g.history("reflection history", width, height, HISTORY).into(),
+                g.history("reflection past", width, height, PACKED).into(),
+                g.history("reflection shown", width, height, REFLECTION).into(),
+            )
         } else {
             let out = g.image("reflection by itself", width, height, HISTORY);
             let past_out = g.image("reflection past by itself", width, height, PACKED);
-            (reflection, out, met, past_out)
+            let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
+            ([reflection, out], [met, past_out], [reflection, shown_out])
         };
         let found =
             debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, RAY)));
@@ -490,16 +493,20 @@ impl SsrPass {
             .uses(met, Access::FragmentSampled)
             .uses(velocity, Access::FragmentSampled);
         if frame.history {
-            pass = pass.uses(history, Access::FragmentSampled).uses(past, Access::FragmentSampled);
+            for image in [history, past, shown] {
+                pass = pass.uses(image, Access::FragmentSampled);
+            }
         }
-        pass = pass.color_cleared(out, [0.0; 4]).color_cleared(past_out, [0.0; 4]).color_cleared(motion, [0.0; 4]);
+        for image in [out, past_out, motion, shown_out] {
+            pass = pass.color_cleared(image, [0.0; 4]);
+        }
         for image in found.into_iter().flatten() {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
         pass.record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let [reflection, met, velocity, history, past] =
-                [reflection, met, velocity, history, past].map(|image| cx.image(image));
+            let [reflection, met, velocity, history, past, shown] =
+                [reflection, met, velocity, history, past, shown].map(|image| cx.image(image));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds.extend([
                 ("emission_image", Bind::Sampled(&emission)),
@@ -509,13 +516,14 @@ impl SsrPass {
                 ("velocity_image", Bind::Sampled(&velocity)),
                 ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
                 ("past_image", Bind::Sampled(&past)),
+                ("shown_image", Bind::Sampled(&shown)),
             ]);
             let pipeline = if found.is_some() { &self.temporal_debug } else { &self.temporal };
             cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        (out, Some(motion), found)
+        (shown_out, Some(motion), found)
     }
 }
 
