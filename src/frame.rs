@@ -274,7 +274,9 @@ fn frame<'a>(
     let velocity = (data.ssr.is_some() || data.gi.is_some())
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
     let bounced = match (&data.gi, velocity, passes.gi.get()) {
-        (Some(gi), Some(velocity), Some(pass)) => Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split))),
+        (Some(gi), Some(velocity), Some(pass)) => {
+            Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split)))
+        }
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
@@ -879,9 +881,20 @@ fn frame_data(
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
-    let gi = FrameGi::new(gpu, scene, seen, &settings.gi, (&sampling.bounced, sampling.bounced_before))?;
+    let gi = FrameGi::new(
+        gpu,
+        scene,
+        seen,
+        &settings.gi,
+        (&sampling.bounced, sampling.bounced_before, settings.ssr.enabled),
+    )?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
-    values.ambient |= if apart { shared::AMBIENT_DIFFUSE_APART } else { 0 };
+    if apart {
+        values.ambient |= shared::AMBIENT_DIFFUSE_APART;
+    }
+    if gi.is_some() {
+        values.ambient &= !shared::AMBIENT_MANY_BOUNCES;
+    }
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,

@@ -26,6 +26,7 @@ layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { vec3 re
 #include "lib/traced.glsl"
 #include "lib/environment.glsl"
 #include "lib/pattern.glsl"
+#include "lib/ycocg.glsl"
 #include "lib/patches.glsl"
 
 // Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
@@ -35,8 +36,10 @@ layout(location = 1) out vec4 out_glossy;
 
 // Lamps that a hit is lit by, each; of more one is chosen.
 const uint HIT_LAMPS = 4u;
-
-float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
+// Rays from a hit to a lamp with a size.
+const uint HIT_SAMPLES = 4u;
+// Panes that let light straight through, which a ray passes.
+const uint PANES = 4u;
 
 // Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included.
 vec3 lamp_illuminance(Light lamp, vec3 place, vec3 normal, vec2 u) {
@@ -59,11 +62,45 @@ vec3 lamp_illuminance(Light lamp, vec3 place, vec3 normal, vec2 u) {
     if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
         return e;
     }
-    vec4 to = towards_light(lamp, normal, u);
-    return to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE ? e : vec3(0.0);
+    // A share of what is free, as in lib/traced.glsl.
+    uint count = kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL ? 1u : HIT_SAMPLES;
+    float all = 0.0;
+    float free = 0.0;
+    for (uint i = 0u; i < count; ++i) {
+        vec4 to = towards_light(lamp, normal, light_sample(i, count, u));
+        all += max(to.w, 0.0);
+        if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE) {
+            free += to.w;
+        }
+    }
+    return all > 0.0 ? e * (free / all) : vec3(0.0);
 }
 
-// Luminance that something met reflects, by lamps and patches.
+// A direction by the cosine: the disk's even points, lifted (Malley's method).
+vec3 by_cosine(vec3 normal, vec2 u) {
+    vec2 disk = concentric(u);
+    mat3 axes = axes_about(normal);
+    return normalize(axes[0] * disk.x + axes[1] * disk.y + normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
+}
+
+// What a ray meets first that stops light.
+BvhHit first_met(vec3 origin, vec3 d, vec3 away, float reach) {
+    float gone = 0.0;
+    BvhHit hit = trace_ray(origin, d, away, reach, false);
+    for (uint i = 0u; i < PANES && hit.instance != NONE && (bvh_instances[hit.instance].surface & BVH_NO_SHADOW) != 0u; ++i) {
+        gone += hit.t;
+        hit = trace_ray(origin + d * gone, d, d, reach - gone, false);
+    }
+    hit.t += gone;
+    return hit;
+}
+
+// Luminance that comes from what is all around, blurred by about as much as a ray stands for: single texels are no fireflies.
+vec3 sky_luminance(vec3 d) {
+    return map_blurred(environment_map(), environment_direction(d), 0.3);
+}
+
+// Luminance that something met reflects, by lamps, patches and what is all around.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
@@ -90,6 +127,12 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
         float nl = dot(away, light.l);
         if (nl > 0.0 && patch_is_seen(p, away, light)) {
             sum += light.illuminance * (light.kept * nl / probability);
+        }
+    }
+    if ((gi.flags & GI_SKY) != 0u && environment.enabled != 0u) {
+        vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
+        if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
+            sum += PI * sky_luminance(l);
         }
     }
     return reflectances[instance.surface & ~BVH_NO_SHADOW] / PI * sum;
@@ -157,20 +200,16 @@ void main() {
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
     bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;
     if (sky || compensated) {
-        // By the cosine: the disk's even points, lifted (Malley's method).
         vec2 v = fract(sample_for(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
-        vec2 disk = concentric(v);
-        mat3 axes = axes_about(s.normal);
-        vec3 l = normalize(axes[0] * disk.x + axes[1] * disk.y + s.normal * sqrt(max(1.0 - dot(disk, disk), 0.0)));
+        vec3 l = by_cosine(s.normal, v);
         float cosine = dot(s.normal, l);
         float reflected = matte_at(s, l);
         if (cosine > 1e-4 && reflected > 0.0 && dot(away, l) > 0.0) {
-            BvhHit hit = trace_ray(origin, l, away, sky ? 1e9 : gi.shortest, false);
+            BvhHit hit = first_met(origin, l, away, sky ? 1e9 : gi.shortest);
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    // Blurred by as much as a ray stands for, so that single texels are no fireflies.
-                    matte += map_blurred(environment_map(), environment_direction(l), 0.3) * weight;
+                    matte += sky_luminance(l) * weight;
                 }
             } else if (compensated && hit.t < gi.shortest) {
                 vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);

@@ -9,6 +9,7 @@
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #ifndef FIRST
@@ -30,8 +31,6 @@ const float ROOM = 4.0;
 const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
-
-float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
 
 struct Here {
     vec3 place;

@@ -5,6 +5,7 @@
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
+#include "lib/ycocg.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
@@ -30,9 +31,6 @@ const float NORMAL_STEP = 0.9;
 // Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
 const float LEAST_MOTION = 0.03;
 const float MOTION_DIGITS = 0.002;
-const float FARTHEST = 60000.0;
-
-float luminance(vec3 v) { return dot(v, vec3(0.2126, 0.7152, 0.0722)); }
 
 vec2 to_pixels(vec4 clip) {
     return (clip.xy / clip.w + 1.0) * 0.5 * vec2(gi.size);
@@ -54,7 +52,15 @@ void main() {
     out_history = now;
     out_glossy = now_glossy;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
-    if (depth <= 0.0 || gi.most <= 0.0) {
+    if (depth <= 0.0) {
+        // Nothing is seen here now; where samples move about within the pixel, what they saw stays.
+        bool stays = gi.still != 0u && gi.most > 0.0;
+        float scale = frame.history_scale;
+        out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);
+        out_glossy = stays ? texelFetch(history_glossy_image, pixel, 0) * vec4(vec3(scale), scale * scale) : vec4(0.0);
+        return;
+    }
+    if (gi.most <= 0.0) {
         return;
     }
     vec4 past = vec4(0.0);

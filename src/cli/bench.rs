@@ -159,6 +159,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     if let AntiAliasing::Temporal(temporal) = &mut settings.anti_aliasing {
         temporal.still = false;
     }
+    settings.gi.still = u32::MAX;
 
     let nothing = Wanted { display: false, nits: false };
     // What a frame takes grows with its pixels: half of the size on each side first.

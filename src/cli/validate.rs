@@ -242,7 +242,7 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
     let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
     let effects = lens(scene);
     let settings = Settings { effects, gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
-    let picture = renderer.render_still(&on_device, &view, &settings, scene.look.passes.aa_samples.unwrap_or(1))?;
+    let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }
 

@@ -124,8 +124,9 @@ impl HistoryState {
             let bounced = bounced.map(|generation| BouncedBefore {
                 number: next(last.map(|last| last.number)),
                 generation,
+                settings: settings.gi,
                 still: last
-                    .filter(|last| stood && last.generation == generation)
+                    .filter(|last| stood && last.generation == generation && last.settings == settings.gi)
                     .map_or(1, |last| last.still.saturating_add(1)),
             });
             let [temporal_number, reflected_number] = numbers.map(next);
@@ -296,12 +297,11 @@ impl Renderer {
             return self.render(scene, view, settings);
         }
         // Further outputs are of pixels' centres.
-        let center = if settings.aovs.is_empty() && !settings.histogram {
-            None
-        } else {
-            let single = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
-            Some(self.render(scene, view, &single)?)
-        };
+        let single = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+        let wants_center = !settings.aovs.is_empty() || settings.histogram;
+        // Bounced light is joined over the samples: they come first.
+        let joined = settings.gi.keeps() && !scaled;
+        let mut center = (wants_center && !joined).then(|| self.render(scene, view, &single)).transpose()?;
         self.history.cut();
         let mut light_lists = settings.light_lists;
         let one = |number: u32, light_lists: LightListSettings| {
@@ -326,6 +326,9 @@ impl Renderer {
         }
         if let Some(pending) = ahead {
             picture = self.collect(pending)?;
+        }
+        if wants_center && joined {
+            center = Some(self.render(scene, view, &single)?);
         }
         Ok(match center {
             Some(center) => Picture { aovs: center.aovs, histogram: center.histogram, ..picture },

@@ -23,7 +23,7 @@ use crate::{
     gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
-    scene::{Material, Scene},
+    scene::{Material, Scene, TextureRef},
     shader_struct,
 };
 
@@ -33,11 +33,17 @@ const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 4096.0;
+/// Perceptual roughness from which on surfaces show highlights of patches; and where reflections in the picture show what is
+/// smoother.
+const LEAST_GLOSSY: f32 = 0.25;
+const MIRRORED: f32 = 0.6;
 /// Pixels between neighbours of each pass of the filter.
 const SPACINGS: [i32; 4] = [1, 2, 4, 8];
-/// What stale light may still make of the change after eight frames that follow it: a history as long as this over the share
-/// of the flux that has changed leaves at most a hundredth and a quarter.
+/// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
+/// hundredth and a quarter of the light after eight frames.
 const STALE: f32 = 0.1;
+/// And at most so many, for a small share may be all the light of one room.
+const MOST_STALE: f32 = 4.0;
 
 shader_struct! {
     /// Of the passes of bounced light (`shaders/shared/gi.glsl`).
@@ -313,26 +319,34 @@ const MEAN_TEXELS: usize = 1 << 14;
 /// What a matte surface of a material reflects, in the mean over its picture: at the ends of short rays, where shaders reach no
 /// picture.
 fn mean_reflectance(scene: &Scene, material: &Material) -> Vec3 {
-    let picture = material
-        .base_color_texture
+    let picture = mean_of(scene, material.base_color_texture, true);
+    // Without a picture the factor alone counts.
+    let metallic = f64::from(material.metallic) * mean_of(scene, material.metallic_roughness_texture, false).z;
+    let matte = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
+    (picture * material.base_color.truncate().as_dvec3() * matte).clamp(DVec3::ZERO, DVec3::ONE).as_vec3()
+}
+
+/// The mean of a picture's texels, of colours (`srgb`) in linear light; 1 without one.
+fn mean_of(scene: &Scene, texture: Option<TextureRef>, srgb: bool) -> DVec3 {
+    texture
         .and_then(|reference| scene.textures.get(reference.texture))
         .and_then(|texture| scene.images.get(texture.image))
         .map_or(DVec3::ONE, |image| {
             let texels = image.rgba8.len() / 4;
             let step = (texels / MEAN_TEXELS).max(1);
-            let linear: Vec<f64> = (0..256).map(|code| srgb_eotf(f64::from(code) / 255.0)).collect();
+            let value = |code: u8| f64::from(code) / 255.0;
+            let linear: Vec<f64> =
+                (0..=255).map(|code| if srgb { srgb_eotf(value(code)) } else { value(code) }).collect();
             let (sum, count) = image.rgba8.chunks_exact(4).step_by(step).fold((DVec3::ZERO, 0.0), |(sum, count), t| {
                 let of = |i: usize| linear[usize::from(t[i])];
                 (sum + DVec3::new(of(0), of(1), of(2)), count + 1.0)
             });
             if count > 0.0 { sum / count } else { DVec3::ONE }
-        });
-    let matte = f64::from((1.0 - material.metallic) * (1.0 - material.transmission.clamp(0.0, 1.0)));
-    (picture * material.base_color.truncate().as_dvec3() * matte).clamp(DVec3::ZERO, DVec3::ONE).as_vec3()
+        })
 }
 
 /// What the last frame that kept bounced light was made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BouncedBefore {
     /// Its number since the history began.
     pub number: u32,
@@ -340,6 +354,8 @@ pub struct BouncedBefore {
     pub generation: u64,
     /// Frames in a row, up to it, in which nothing moved or changed.
     pub still: u32,
+    /// How it was found.
+    pub settings: GiSettings,
 }
 
 /// What the passes read of the host for one frame.
@@ -366,7 +382,7 @@ impl FrameGi {
         scene: &GpuScene,
         (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
         settings: &GiSettings,
-        (frame, before): (&SsrFrame, Option<BouncedBefore>),
+        (frame, before, mirrored): (&SsrFrame, Option<BouncedBefore>, bool),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -385,10 +401,13 @@ impl FrameGi {
             },
         };
         let history = settings.frames > 0 && !frame.alone;
-        // Light that has changed leaves the history as fast as it has changed.
+        // Light that has changed leaves the history as fast as it has changed; what is found otherwise, at once.
+        let before = before.filter(|before| before.settings == *settings);
         let stays = match before {
             Some(before) if before.generation == own.generation => f32::MAX,
-            Some(before) if before.generation + 1 == own.generation => (STALE / own.change.max(1e-6)).floor(),
+            Some(before) if before.generation + 1 == own.generation => {
+                (STALE / own.change.max(1e-6)).floor().min(MOST_STALE)
+            }
             _ => 0.0,
         };
         let held = before.is_some_and(|before| {
@@ -425,7 +444,7 @@ impl FrameGi {
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
-            glossy: 0.25,
+            glossy: if mirrored { MIRRORED } else { LEAST_GLOSSY },
             ball: ball(&own.set, own.radius),
             ..GiConstants::default()
         };

@@ -266,7 +266,10 @@ impl GpuScene {
     /// Out of memory; a lost device.
     pub fn light_by(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
         self.grow_trees(gpu, scene)?;
-        self.indirect = Some(SceneGi::of(gpu, scene, set)?);
+        let generation = self.indirect.as_ref().map_or(0, |before| before.generation + 1);
+        let mut lit = SceneGi::of(gpu, scene, set)?;
+        lit.generation = generation;
+        self.indirect = Some(lit);
         Ok(())
     }
 
