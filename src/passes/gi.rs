@@ -14,13 +14,14 @@ use super::{
     lighting::Lit,
     refit::RefitTrees,
     ssr::SsrFrame,
+    storage_buffer,
     traced::FrameTrees,
     velocity::Moment,
 };
 use crate::{
     bvh::SceneBvh,
     gi::{LightNode, Radiosity, Settings, Vpl, VplSet},
-    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
+    gpu::{Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
     scene::{Material, Scene, TextureRef},
@@ -275,19 +276,7 @@ impl SceneGi {
 }
 
 fn upload(gpu: &Gpu, uploader: &mut Uploader, name: &str, bytes: &[u8], least: usize) -> GpuResult<Arc<Buffer>> {
-    let limit = gpu.limits().max_storage_buffer_range;
-    if bytes.len() as u64 > u64::from(limit) {
-        return Err(GpuError::TooLarge {
-            what: name.into(),
-            asked: format!("{} bytes", bytes.len()),
-            limit: format!("{limit} bytes"),
-            device: gpu.info().name.clone(),
-            remedy: "choose fewer, --set gi.vpls=...",
-        });
-    }
-    let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
-    uploader.buffer(&buffer, bytes)?;
-    Ok(buffer)
+    storage_buffer(gpu, uploader, (name, least as u64), bytes, "choose fewer, --set gi.vpls=...")
 }
 
 fn upload_set(gpu: &Gpu, uploader: &mut Uploader, set: &VplSet) -> GpuResult<[Arc<Buffer>; 2]> {

@@ -50,7 +50,7 @@ pub mod vignetting;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuResult, Image};
+use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, Image, upload::Uploader};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -133,6 +133,32 @@ pub fn dynamic_buffer<T: bytemuck::Pod>(gpu: &Gpu, name: &str, elements: &[T]) -
     let bytes: &[u8] = bytemuck::cast_slice(elements);
     let buffer = Buffer::new(gpu, name, bytes.len().max(size_of::<T>()) as u64, BufferKind::Dynamic)?;
     buffer.write(0, bytes);
+    Ok(buffer)
+}
+
+/// Device memory with these bytes, or room for the least that a shader declares.
+///
+/// # Errors
+/// More than a buffer of the device may hold, with what to do about it; out of memory; a lost device.
+fn storage_buffer(
+    gpu: &Gpu,
+    uploader: &mut Uploader,
+    (name, least): (&str, u64),
+    bytes: &[u8],
+    remedy: &'static str,
+) -> GpuResult<Arc<Buffer>> {
+    let limit = gpu.limits().max_storage_buffer_range;
+    if bytes.len() as u64 > u64::from(limit) {
+        return Err(GpuError::TooLarge {
+            what: name.into(),
+            asked: format!("{} bytes", bytes.len()),
+            limit: format!("{limit} bytes"),
+            device: gpu.info().name.clone(),
+            remedy,
+        });
+    }
+    let buffer = Buffer::new(gpu, name, (bytes.len() as u64).max(least), BufferKind::Storage)?;
+    uploader.buffer(&buffer, bytes)?;
     Ok(buffer)
 }
 

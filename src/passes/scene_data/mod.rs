@@ -44,13 +44,13 @@ use super::{
     mips::Meaning,
     probes::{Capture, PlacedProbe},
     profiles::Profiles,
-    shared,
+    shared, storage_buffer,
     traced::{SceneTrees, TreeUse, TreesFor},
     view::View,
 };
 use crate::{
     gi::VplSet,
-    gpu::{Buffer, BufferKind, Gpu, GpuError, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader},
+    gpu::{Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, TextureSet, upload::Uploader},
     scene::{self, Scene},
 };
 
@@ -342,20 +342,8 @@ impl GpuScene {
         let textures = upload_textures(gpu, &mut uploader, (scene, &white, &mut uploaded), &materials, pipeline)?;
         let mut profiles = Profiles::default();
         let lights = world_lights(scene, &mut profiles);
-        let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| -> GpuResult<Arc<Buffer>> {
-            let limit = gpu.limits().max_storage_buffer_range;
-            if bytes.len() as u64 > u64::from(limit) {
-                return Err(GpuError::TooLarge {
-                    what: name.into(),
-                    asked: format!("{} bytes", bytes.len()),
-                    limit: format!("{limit} bytes"),
-                    device: gpu.info().name.clone(),
-                    remedy: "use a smaller file",
-                });
-            }
-            let buffer = Buffer::new(gpu, name, bytes.len() as u64, BufferKind::Storage)?;
-            uploader.buffer(&buffer, bytes)?;
-            Ok(buffer)
+        let storage = |uploader: &mut Uploader, name: &str, bytes: &[u8]| {
+            storage_buffer(gpu, uploader, (name, 0), bytes, "use a smaller file")
         };
         let profiles = storage(&mut uploader, "light profiles", bytemuck::cast_slice(&profiles.words()))?;
         let environment_bytes = environment::bytes(scene.environment.as_ref(), !scene.probes.is_empty());
