@@ -1,5 +1,5 @@
 #version 460
-// features: AREA BVH_MASKS
+// features: AREA TRACED TRACED:BVH_MASKS
 // Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen patch: what a white matte
 // surface would show of it, and highlights of rough surfaces.
 //

@@ -310,7 +310,12 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
                     Aov::Reflection(ReflectionAov::Motion) => v / 2.0,
                     Aov::Reflection(ReflectionAov::History) => v / 16.0,
                     Aov::Reflection(ReflectionAov::Rejection) => REASONS[(v as usize).min(7)][channel],
-                    _ => encode(v * multiplier),
+                    Aov::Emission
+                    | Aov::DirectDiffuse
+                    | Aov::DirectSpecular
+                    | Aov::IndirectDiffuse
+                    | Aov::IndirectSpecular
+                    | Aov::IndirectBound => encode(v * multiplier),
                 };
                 bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
             }

@@ -1,10 +1,7 @@
 //! Bounced light: patches that the host's photons made (`gi`), asked by each pixel with rays, joined over frames and over
 //! neighbours (docs/instant-radiosity.md).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use glam::{DMat4, DVec3, Mat4, Vec2, Vec3};
 
@@ -16,6 +13,7 @@ use super::{
     ssr::SsrFrame,
     storage_buffer,
     traced::FrameTrees,
+    variants::{Features, LightVariants},
     velocity::Moment,
 };
 use crate::{
@@ -208,6 +206,8 @@ pub struct SceneGi {
     reflectances: Arc<Buffer>,
     /// Radius (m) of the patches, in the mean by flux.
     radius: f64,
+    /// Radius (m) of a patch of 1 lm where they are shown as balls.
+    ball: f32,
     /// Another one for each change.
     pub generation: u64,
     /// Share of the flux that changed from the generation before, 0 to 1.
@@ -220,32 +220,27 @@ impl SceneGi {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn new(gpu: &Gpu, scene: &Scene, settings: &GiSettings) -> GpuResult<Self> {
-        let mut uploader = Uploader::new(gpu)?;
         let mut bvh = SceneBvh::new(scene, |_| true);
         bvh.widen();
-        let means: Vec<Vec3> = scene.materials.iter().map(|m| mean_reflectance(scene, m)).chain([Vec3::ONE]).collect();
-        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytemuck::cast_slice(&means), 12)?;
         let mut host = Radiosity::default();
         let (set, _) = host.update(scene, &bvh, &settings.photons());
-        let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
-        uploader.finish()?;
-        let radius = mean_radius(&set);
-        Ok(Self { host, bvh, set, patches, nodes, reflectances, radius, generation: 0, change: 1.0 })
+        Ok(Self { host, bvh, ..Self::of(gpu, scene, set)? })
     }
 
     /// Patches of one's own making, instead of a scene's photons.
     ///
     /// # Errors
     /// Out of memory; a lost device.
-    pub fn of(gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<Self> {
+    pub fn of(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
         let means: Vec<Vec3> = scene.materials.iter().map(|m| mean_reflectance(scene, m)).chain([Vec3::ONE]).collect();
         let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytemuck::cast_slice(&means), 12)?;
         let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
+        let ball = ball(&set, radius);
         let (host, bvh) = (Radiosity::default(), SceneBvh::default());
-        Ok(Self { host, bvh, set: Arc::new(set), patches, nodes, reflectances, radius, generation: 0, change: 1.0 })
+        Ok(Self { host, bvh, set, patches, nodes, reflectances, radius, ball, generation: 0, change: 1.0 })
     }
 
     /// Goes along with a scene whose lights or nodes or vertices have moved.
@@ -268,6 +263,7 @@ impl SceneGi {
         [self.patches, self.nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         self.radius = mean_radius(&set);
+        self.ball = ball(&set, self.radius);
         self.set = set;
         self.generation += 1;
         self.change = change.0;
@@ -365,7 +361,7 @@ impl FrameGi {
     /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light.
     ///
     /// # Errors
-    /// Out of memory; a scene whose photons were not traced (`Renderer::light_indirectly`).
+    /// Out of memory; a scene whose photons were not traced (`GpuScene::light_indirectly`).
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
@@ -379,7 +375,7 @@ impl FrameGi {
         let Some(own) = &scene.indirect else {
             return Err(GpuError::Pipeline {
                 pipeline: "bounced light".into(),
-                detail: "no photons were traced through the scene; Renderer::light_indirectly does".into(),
+                detail: "no photons were traced through the scene; GpuScene::light_indirectly does".into(),
             });
         };
         let trees = match trees {
@@ -434,7 +430,7 @@ impl FrameGi {
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
             glossy: if mirrored { MIRRORED } else { LEAST_GLOSSY },
-            ball: ball(&own.set, own.radius),
+            ball: own.ball,
             ..GiConstants::default()
         };
         Ok(Some(Self {
@@ -468,8 +464,7 @@ pub struct Bounced {
 
 /// The pipelines.
 pub struct GiPass {
-    gpu: Gpu,
-    gather: Mutex<HashMap<(bool, bool), Arc<GraphicsPipeline>>>,
+    gather: LightVariants,
     temporal: Arc<GraphicsPipeline>,
     variance: Arc<GraphicsPipeline>,
     filter: Arc<GraphicsPipeline>,
@@ -488,10 +483,13 @@ impl GiPass {
             let state = GraphicsState { colors: colors.to_vec(), ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
+        let gather = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
+            let state = GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
         let both = [(HISTORY, false), (HISTORY, false)];
         Ok(Self {
-            gpu: gpu.clone(),
-            gather: Mutex::default(),
+            gather: LightVariants::lazy(gpu, "gi.frag", gather),
             temporal: make("gi temporal", "gi_temporal.frag", &[both[0], both[1], (PAST, false)])?,
             variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
             filter: make("gi filter", "gi_filter.frag", &both)?,
@@ -513,23 +511,6 @@ impl GiPass {
                 },
             )?,
         })
-    }
-
-    fn gather(&self, area: bool, masks: bool) -> GpuResult<Arc<GraphicsPipeline>> {
-        let mut made = self.gather.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipeline) = made.get(&(area, masks)) {
-            return Ok(Arc::clone(pipeline));
-        }
-        let on = [(area, "AREA", "area"), (masks, "BVH_MASKS", "masks")];
-        let (mut name, mut shader) = ("gi".to_owned(), "gi.frag".to_owned());
-        for (_, feature, word) in on.iter().filter(|(on, ..)| *on) {
-            name = format!("{name} {word}");
-            shader = format!("{shader}+{feature}");
-        }
-        let state = GraphicsState { colors: vec![(LIGHT, false), (LIGHT, false)], ..GraphicsState::default() };
-        let pipeline = GraphicsPipeline::new(&self.gpu, &name, "fullscreen.vert", &shader, &state)?;
-        made.insert((area, masks), Arc::clone(&pipeline));
-        Ok(pipeline)
     }
 
     /// Declares the passes, which add bounced light to the picture's. With `split`, its parts apart too.
@@ -554,7 +535,8 @@ impl GiPass {
             .record(move |cx| {
                 let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let emission = cx.image(gbuffer.emission);
-                let pipeline = self.gather(data.ltc.is_some(), frame.trees.masked())?;
+                let masks = frame.trees.masked();
+                let pipeline = self.gather.get(Features { traced: true, masks, ..Features::of(data, false) })?;
                 let mut binds = vec![
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),

@@ -267,7 +267,7 @@ impl GpuScene {
     pub fn light_by(&mut self, gpu: &Gpu, scene: &Scene, set: VplSet) -> GpuResult<()> {
         self.grow_trees(gpu, scene)?;
         let generation = self.indirect.as_ref().map_or(0, |before| before.generation + 1);
-        let mut lit = SceneGi::of(gpu, scene, set)?;
+        let mut lit = SceneGi::of(gpu, scene, Arc::new(set))?;
         lit.generation = generation;
         self.indirect = Some(lit);
         Ok(())
