@@ -282,7 +282,8 @@ fn frame<'a>(
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
-            let inputs = SsrInputs { gbuffer, light: lit.light, open, velocity };
+            let traced = bounced.map(|bounced| bounced.reflected);
+            let inputs = SsrInputs { gbuffer, light: lit.light, open, traced, velocity };
             let followed = matches!(sampling.method(), Method::Temporal(..));
             Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
@@ -891,6 +892,9 @@ fn frame_data(
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     if apart {
         values.ambient |= shared::AMBIENT_DIFFUSE_APART;
+    }
+    if gi.as_ref().is_some_and(FrameGi::finds_reflections) {
+        values.ambient |= shared::AMBIENT_REFLECTED_BY_RAYS;
     }
     if gi.is_some() {
         values.ambient &= !shared::AMBIENT_MANY_BOUNCES;

@@ -5,7 +5,11 @@ mod common;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use common::{aov3, exposure_for, gpu, hit_plane, perspective};
+use common::{
+    aov3,
+    bounced::{blocks, mean, print_map, reference, write_reference},
+    exposure_for, gpu, hit_plane, perspective,
+};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     bvh::pack_normal,
@@ -141,10 +145,6 @@ fn room_pose() -> (DMat4, Projection) {
     (facing(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
 }
 
-fn reference_file(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/gi/{name}.exr"))
-}
-
 /// Writes what `path_traced` reads.
 #[test]
 #[ignore = "traces the references anew: minutes"]
@@ -152,20 +152,11 @@ fn references_are_made() {
     for (lamp, builder) in lamps() {
         let scene = builder.build().unwrap();
         let halves = [0, 1].map(|seed| path_traced_with(&scene, REFERENCE_SAMPLES / 2, seed));
-        println!("{lamp}: blocks are off by {:.2} % by chance", blocks(&halves[0], &halves[1]).0 * 50.0);
-        let mean = |x: usize, y: usize| ((halves[0][y * SIZE.0 + x] + halves[1][y * SIZE.0 + x]) * 0.5).as_vec3();
-        let pixel = |x, y| (mean(x, y).x, mean(x, y).y, mean(x, y).z);
-        exr::prelude::write_rgb_file(reference_file(lamp), SIZE.0, SIZE.1, pixel).unwrap();
+        write_reference(lamp, SIZE, &halves);
     }
 }
 
-/// Diffuse light from other surfaces by `REFERENCE_SAMPLES` samples a pixel of the path tracer (`references_are_made`).
-fn path_traced(lamp: &str) -> Vec<DVec3> {
-    let file = reference_file(lamp);
-    let picture = sunny16::compare::Picture::load(file.to_str().unwrap()).unwrap();
-    picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect()
-}
-
+/// Samples a pixel of the path tracer (`references_are_made`).
 const REFERENCE_SAMPLES: u32 = 8192;
 
 fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
@@ -175,26 +166,6 @@ fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
     let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, seed, ..FilmSettings::default() });
     assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
     film.mean(|parts| parts.indirect_diffuse)
-}
-
-/// Root mean square and mean of the relative differences of 8x8 blocks.
-fn blocks(test: &[DVec3], reference: &[DVec3]) -> (f64, f64) {
-    let (mut square, mut sum, mut count) = (0.0, 0.0, 0.0);
-    for by in 0..SIZE.1 / 8 {
-        for bx in 0..SIZE.0 / 8 {
-            let mean = |of: &[DVec3]| -> f64 {
-                (0..64).map(|i| color::luminance(of[(by * 8 + i / 8) * SIZE.0 + bx * 8 + i % 8])).sum::<f64>() / 64.0
-            };
-            let (a, b) = (mean(test), mean(reference));
-            // Lamps hide what is behind them in one, and do not in the other.
-            if b > 0.0 && (0..64).all(|i| test[(by * 8 + i / 8) * SIZE.0 + bx * 8 + i % 8] != DVec3::ZERO) {
-                square += (a / b - 1.0).powi(2);
-                sum += a / b - 1.0;
-                count += 1.0;
-            }
-        }
-    }
-    (f64::sqrt(square / count), sum / count)
 }
 
 fn save(name: &str, picture: &[DVec3], white: f64) {
@@ -227,8 +198,8 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
     let mut worst = (0.0f64, 0.0f64);
     for (lamp, builder) in lamps().into_iter().filter(|(lamp, _)| wanted.contains(lamp)) {
         let scene = builder.build().unwrap();
-        let reference = path_traced(lamp);
-        let mean = reference.iter().map(|c| color::luminance(*c)).sum::<f64>() / reference.len() as f64;
+        let reference = reference(lamp);
+        let mean = mean(&reference);
         let (pose, projection) = room_pose();
         let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
         let settings = settings(gi, mean);
@@ -236,21 +207,9 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
         on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
         let picture = after(&mut renderer, &on_device, &view, &settings, frames);
         let got = indirect(&picture);
-        let (rms, bias) = blocks(&got, &reference);
+        let (rms, bias) = blocks(SIZE, &got, &reference);
         println!("{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits", rms * 100.0, bias * 100.0);
-        if std::env::var_os("MAP").is_some() {
-            for by in 0..SIZE.1 / 8 {
-                let row: Vec<String> = (0..SIZE.0 / 8)
-                    .map(|bx| {
-                        let sum = |of: &[DVec3]| -> f64 {
-                            (0..64).map(|i| color::luminance(of[(by * 8 + i / 8) * SIZE.0 + bx * 8 + i % 8])).sum()
-                        };
-                        format!("{:+6.1}", (sum(&got) / sum(&reference) - 1.0) * 100.0)
-                    })
-                    .collect();
-                println!("{}", row.join(" "));
-            }
-        }
+        print_map(SIZE, &got, &reference);
         save(&format!("{name}-{lamp}-gi"), &got, mean * 4.0);
         save(&format!("{name}-{lamp}-path"), &reference, mean * 4.0);
         worst = (worst.0.max(rms), worst.1.max(bias.abs()));

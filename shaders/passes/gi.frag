@@ -4,7 +4,8 @@
 // surface would show of it, and highlights of rough surfaces.
 //
 // The light of near patches is bounded, and rays no longer than the bound reaches bring what that takes: Kollig and Keller
-// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it.
+// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it, and another one finds what is
+// reflected of it, and what smooth surfaces reflect of others.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -31,7 +32,7 @@ layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { vec3 re
 
 // Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
 layout(location = 0) out vec4 out_matte;
-// Pre-exposed luminance of highlights.
+// Pre-exposed luminance of what is reflected specularly.
 layout(location = 1) out vec4 out_glossy;
 
 // Lamps that a hit is lit by, each; of more one is chosen.
@@ -96,9 +97,15 @@ BvhHit first_met(vec3 origin, vec3 d, vec3 away, float reach) {
 }
 
 // Luminance that comes from what is all around, blurred by about as much as a ray stands for: single texels are no fireflies.
-vec3 sky_luminance(vec3 d) {
-    return map_blurred(environment_map(), environment_direction(d), 0.3);
+vec3 sky_luminance(vec3 d, float blur) {
+    return map_blurred(environment_map(), environment_direction(d), blur);
 }
+
+// For diffuse light.
+const float MATTE_BLUR = 0.3;
+// Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
+// Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
+const float LOBE_BLUR = 0.5;
 
 // Luminance that something met reflects, by lamps, patches and what is all around.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
@@ -132,7 +139,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     if ((gi.flags & GI_SKY) != 0u && environment.enabled != 0u) {
         vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
         if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
-            sum += PI * sky_luminance(l);
+            sum += PI * sky_luminance(l, MATTE_BLUR);
         }
     }
     return reflectances[instance.surface & ~BVH_NO_SHADOW] / PI * sum;
@@ -209,7 +216,7 @@ void main() {
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    matte += sky_luminance(l) * weight;
+                    matte += sky_luminance(l, MATTE_BLUR) * weight;
                 }
             } else if (compensated && hit.t < gi.shortest) {
                 vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
@@ -218,6 +225,24 @@ void main() {
                 if (lacks > 0.0) {
                     matte += reflected_at(hit, l, fract(v.yx + vec2(0.37, 0.71))) * (lacks * weight);
                 }
+            }
+        }
+    }
+    bool mirrors = (gi.flags & GI_MIRROR) != 0u && sqrt(s.alpha) < gi.glossy;
+    if ((sky || mirrors) && !layered) {
+        vec2 v = fract(sample_for(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
+        vec3 l = seen_reflection(s, v);
+        float weight = seen_weight(s, l);
+        if (weight > 0.0 && dot(away, l) > 0.0) {
+            float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
+            vec3 reflected = weight * mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic), vec3(1.0), w);
+            BvhHit hit = first_met(origin, l, away, 1e9);
+            if (hit.instance == NONE) {
+                if (sky && environment.enabled != 0u) {
+                    glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
+                }
+            } else if (mirrors) {
+                glossy += reflected_at(hit, l, fract(v.yx + vec2(0.59, 0.13))) * reflected;
             }
         }
     }

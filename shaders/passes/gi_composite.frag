@@ -28,7 +28,9 @@ void main() {
         diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb;
         specular = texelFetch(glossy_image, pixel, 0).rgb;
     }
-    out_light = vec4(to_half_range(diffuse + specular), 0.0);
+    // Reflections in the picture take what these found no light for.
+    const uint LATER = AMBIENT_REFLECTED_APART | AMBIENT_REFLECTED_BY_RAYS;
+    out_light = vec4(to_half_range(diffuse + ((frame.ambient & LATER) == LATER ? vec3(0.0) : specular)), 0.0);
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), depth > 0.0 ? 1.0 : 0.0);
     out_specular = vec4(to_half_range(specular), depth > 0.0 ? 1.0 : 0.0);

@@ -32,6 +32,9 @@ const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
 
+// Neighbours whose mirror direction is off by more than this part of the lobe's width show something else.
+const float LOBE_PART = 0.35;
+
 struct Here {
     vec3 place;
     vec3 normal;
@@ -51,6 +54,19 @@ float likeness(Here here, ivec2 other) {
     float off = abs(dot(position_at(other, depth) - here.place, here.normal));
     return t8 * t8 * t8 * t8 * max(1.0 - off / (0.01 * here.distance_), 0.0);
 }
+
+#ifndef FIRST
+// Where a pixel's surface mirrors what.
+vec3 mirrored_at(vec3 place, vec3 normal) {
+    return reflect(-view_at(place), normal);
+}
+
+// Of a pixel's lobe, as a half angle (rad); facets turn what they mirror by twice their own turn.
+float lobe_at(ivec2 pixel) {
+    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    return 2.0 * max(roughness * roughness, MIN_ALPHA);
+}
+#endif
 
 #ifdef FIRST
 // Variance of the mean: of the pixel's own frames, or of its neighbours' light.
@@ -116,7 +132,9 @@ void main() {
     vec3 sum = matte.rgb;
     vec3 shine = glossy.rgb;
     float variance = matte.a;
-    float weights = 1.0;
+    float weights = 1.0, shine_weights = 1.0;
+    vec3 mirrored = mirrored_at(place, here.normal);
+    float narrow = 1.0 / (LOBE_PART * lobe_at(pixel));
     for (int y = -2; y <= 2; ++y) {
         for (int x = -2; x <= 2; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
@@ -124,15 +142,22 @@ void main() {
                 continue;
             }
             vec4 there = texelFetch(matte_image, other, 0);
-            float weight = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other)
-                * exp(-abs(luminance(there.rgb) - level) / room);
+            float same = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other);
+            if (same <= 0.0) {
+                continue;
+            }
+            float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
             sum += weight * there.rgb;
-            shine += weight * texelFetch(glossy_image, other, 0).rgb;
+            vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
+            float turned = narrow * distance(mirrored, mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
+            float shared_ = weight * exp(-turned * turned);
+            shine += shared_ * texelFetch(glossy_image, other, 0).rgb;
+            shine_weights += shared_;
             variance += weight * weight * there.a;
             weights += weight;
         }
     }
     out_matte = vec4(sum / weights, variance / (weights * weights));
-    out_glossy = vec4(shine / weights, glossy.a);
+    out_glossy = vec4(shine / shine_weights, glossy.a);
 #endif
 }

@@ -32,6 +32,10 @@ const float NORMAL_STEP = 0.9;
 const float LEAST_MOTION = 0.03;
 const float MOTION_DIGITS = 0.002;
 
+// Least alpha of surfaces whose reflections are kept as long as their diffuse light, and frames that mirrors keep in motion.
+const float FOLLOWS = 0.0625;
+const float FEW = 2.0;
+
 vec2 to_pixels(vec4 clip) {
     return (clip.xy / clip.w + 1.0) * 0.5 * vec2(gi.size);
 }
@@ -121,9 +125,14 @@ void main() {
         return;
     }
     float count = min(past.a, gi.most);
+    // What smooth surfaces reflect does not move as they do.
+    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
+    float shine_count = gi.still != 0u ? count : min(count, mix(FEW, gi.most, follows));
     float scale = frame.history_scale;
     vec3 matte = min(past.rgb * scale, FARTHEST);
     vec4 glossy = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(FARTHEST), FARTHEST * FARTHEST));
     out_history = vec4((matte * count + now.rgb) / (count + 1.0), count + 1.0);
-    out_glossy = (glossy * count + now_glossy) / (count + 1.0);
+    out_glossy.rgb = (glossy.rgb * shine_count + now_glossy.rgb) / (shine_count + 1.0);
+    out_glossy.a = (glossy.a * count + now_glossy.a) / (count + 1.0);
 }

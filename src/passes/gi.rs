@@ -33,7 +33,7 @@ const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 4096.0;
 /// Perceptual roughness from which on surfaces show highlights of patches; and where reflections in the picture show what is
-/// smoother.
+/// smoother, over surroundings that no rays look for.
 const LEAST_GLOSSY: f32 = 0.25;
 const MIRRORED: f32 = 0.6;
 /// Pixels between neighbours of each pass of the filter.
@@ -119,6 +119,7 @@ const SKY: u32 = 4;
 const GLOSSY: u32 = 8;
 const HELD: u32 = 16;
 const ALL: u32 = 32;
+const MIRROR: u32 = 64;
 
 /// How bounced light is found (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -406,11 +407,15 @@ impl FrameGi {
         };
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
+        // The surroundings are reflected as far as nothing hides them, or there are none.
+        let sky = settings.sky && scene.has_environment;
+        let mirrors = settings.glossy && (sky || !scene.has_environment);
         let flags = [
             (settings.visibility, VISIBILITY),
             (settings.compensation && settings.bound > 0.0, COMPENSATION),
-            (settings.sky && scene.has_environment, SKY),
+            (sky, SKY),
             (settings.glossy, GLOSSY),
+            (mirrors, MIRROR),
             (held, HELD),
             (settings.all, ALL),
         ];
@@ -429,7 +434,7 @@ impl FrameGi {
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
-            glossy: if mirrored { MIRRORED } else { LEAST_GLOSSY },
+            glossy: if mirrored && !mirrors { MIRRORED } else { LEAST_GLOSSY },
             ball: own.ball,
             ..GiConstants::default()
         };
@@ -451,6 +456,12 @@ impl FrameGi {
     pub const fn finds_sky(&self) -> bool {
         self.values.flags & SKY != 0
     }
+
+    /// Whether it finds what surfaces reflect, in place of the light pass.
+    #[must_use]
+    pub const fn finds_reflections(&self) -> bool {
+        self.values.flags & (SKY | MIRROR) != 0
+    }
 }
 
 /// Bounced light of the picture.
@@ -460,6 +471,8 @@ pub struct Bounced {
     pub split: Option<(ImageHandle, ImageHandle)>,
     /// As this frame's rays found it on white; alpha: what the bound took.
     pub raw: ImageHandle,
+    /// What surfaces reflect specularly.
+    pub reflected: ImageHandle,
 }
 
 /// The pipelines.
@@ -579,6 +592,7 @@ impl GiPass {
             let [depth, surface] = [gbuffer.depth, gbuffer.surface].map(|image| cx.image(image));
             let [light, shine] = [light, shine].map(|image| cx.image(image));
             let binds = [
+                data.uniform(),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("matte_image", Bind::Sampled(&light)),
@@ -601,7 +615,7 @@ impl GiPass {
                 Ok(())
             });
         }
-        Bounced { split: parts, raw: matte }
+        Bounced { split: parts, raw: matte, reflected: shine }
     }
 
     fn declare_temporal<'a>(
@@ -624,7 +638,7 @@ impl GiPass {
             ]
         };
         let mut pass = surfaces(g, "gi temporal", gbuffer);
-        for image in [matte, glossy, velocity] {
+        for image in [gbuffer.surface, matte, glossy, velocity] {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if frame.history {
@@ -636,13 +650,14 @@ impl GiPass {
             pass = pass.color_cleared(out, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
+            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
             let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
             let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
             let binds = [
                 data.uniform(),
                 ("gi_block", Bind::Uniform(&frame.constants)),
                 ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
                 ("matte_image", Bind::Sampled(&matte)),
                 ("glossy_image", Bind::Sampled(&glossy)),
@@ -673,21 +688,27 @@ impl GiPass {
             Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
         };
         let outs = ["light", "highlights"].map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
-        surfaces(g, &name, gbuffer)
-            .uses(light, Access::FragmentSampled)
+        let mut pass = surfaces(g, &name, gbuffer);
+        if spacing.is_some() {
+            pass = pass.uses(gbuffer.surface, Access::FragmentSampled);
+        }
+        pass.uses(light, Access::FragmentSampled)
             .uses(shine, Access::FragmentSampled)
             .color_cleared(outs[0], [0.0; 4])
             .color_cleared(outs[1], [0.0; 4])
             .record(move |cx| {
-                let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
+                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let [light, shine] = [light, shine].map(|i| cx.image(i));
-                let binds = [
+                let mut binds = vec![
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),
                     ("normal_image", Bind::Sampled(&normal)),
                     ("matte_image", Bind::Sampled(&light)),
                     ("glossy_image", Bind::Sampled(&shine)),
                 ];
+                if spacing.is_some() {
+                    binds.push(("surface_image", Bind::Sampled(&surface)));
+                }
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 if let Some(spacing) = spacing {
                     cx.rec.push_graphics(pipeline, &spacing);
