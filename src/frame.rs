@@ -275,7 +275,7 @@ fn frame<'a>(
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
     let bounced = match (&data.gi, velocity, passes.gi.get()) {
         (Some(gi), Some(velocity), Some(pass)) => {
-            Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split)))
+            Some(pass.declare(g, (scene, data, gi), (gbuffer, open, lit, velocity), (trees, split)))
         }
         _ => None,
     };
@@ -882,12 +882,15 @@ fn frame_data(
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
+    let single = settings.sample.is_none()
+        && settings.accumulate.is_none()
+        && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
     let gi = FrameGi::new(
         gpu,
         scene,
         seen,
         &settings.gi,
-        (&sampling.bounced, sampling.bounced_before, settings.ssr.enabled),
+        (&sampling.bounced, sampling.bounced_before, [settings.ssr.enabled, single]),
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     if apart {

@@ -110,13 +110,9 @@ const float LOBE_BLUR = 0.5;
 // Luminance that something met reflects, by lamps, patches and what is all around.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     BvhInstance instance = bvh_instances[hit.instance];
-    BvhTriangle triangle = bvh_triangles[hit.triangle];
-    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    vec3 away = triangle_normal(instance, triangle);
+    vec3 away = triangle_normal(instance, bvh_triangles[hit.triangle]);
     away = dot(away, d) > 0.0 ? -away : away;
-    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
-    p = inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+    vec3 p = hit_place(hit);
     ray_origin = p;
     ray_away = away;
     vec3 sum = vec3(0.0);
@@ -223,7 +219,7 @@ void main() {
                 float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                 float lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 if (lacks > 0.0) {
-                    matte += reflected_at(hit, l, fract(v.yx + vec2(0.37, 0.71))) * (lacks * weight);
+                    matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number)) * (lacks * weight);
                 }
             }
         }
@@ -242,7 +238,7 @@ void main() {
                     glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
-                glossy += reflected_at(hit, l, fract(v.yx + vec2(0.59, 0.13))) * reflected;
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number)) * reflected;
             }
         }
     }

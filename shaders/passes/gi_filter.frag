@@ -25,6 +25,13 @@ layout(location = 0) out vec4 out_matte;
 // Highlights; alpha: frames in the mean.
 layout(location = 1) out vec4 out_glossy;
 
+// Frames in the mean.
+#ifdef FIRST
+#define FRAMES_OF(matte, glossy) matte.a
+#else
+#define FRAMES_OF(matte, glossy) glossy.a
+#endif
+
 // Standard deviations that neighbours may be off.
 const float ROOM = 4.0;
 // So much more room has a frame by itself.
@@ -81,8 +88,9 @@ float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
     for (int y = -3; y <= 3; ++y) {
         for (int x = -3; x <= 3; ++x) {
             ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
-            float weight = likeness(here, other);
-            float level = luminance(texelFetch(matte_image, other, 0).rgb);
+            vec4 there = texelFetch(matte_image, other, 0);
+            float weight = there.a > 0.0 ? likeness(here, other) : 0.0;
+            float level = luminance(there.rgb);
             sum += weight * level;
             square += weight * level * level;
             weights += weight;
@@ -113,9 +121,10 @@ void main() {
     vec4 matte = texelFetch(matte_image, pixel, 0);
     vec4 glossy = texelFetch(glossy_image, pixel, 0);
     out_matte = vec4(matte.rgb, 0.0);
-    out_glossy = vec4(glossy.rgb, 1.0);
+    out_glossy = vec4(glossy.rgb, 0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    if (depth <= 0.0) {
+    // Not a surface, or an unlit one.
+    if (depth <= 0.0 || FRAMES_OF(matte, glossy) <= 0.0) {
         return;
     }
     vec3 place = position_at(pixel, depth);
@@ -143,7 +152,8 @@ void main() {
             }
             vec4 there = texelFetch(matte_image, other, 0);
             float same = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other);
-            if (same <= 0.0) {
+            vec4 beside_shine = texelFetch(glossy_image, other, 0);
+            if (same <= 0.0 || beside_shine.a <= 0.0) {
                 continue;
             }
             float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
@@ -151,7 +161,7 @@ void main() {
             vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
             float turned = narrow * distance(mirrored, mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
             float shared_ = weight * exp(-turned * turned);
-            shine += shared_ * texelFetch(glossy_image, other, 0).rgb;
+            shine += shared_ * beside_shine.rgb;
             shine_weights += shared_;
             variance += weight * weight * there.a;
             weights += weight;

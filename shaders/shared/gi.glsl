@@ -40,7 +40,7 @@ struct GiConstants {
     uint still;                // 1: nothing has moved since the last frame
     float glossy;              // least perceptual roughness that reflects patches; below it by rays
     float ball;                // radius (m) of a patch of 1 lm where patches are shown as balls
-    uint pad0;
+    float quiet;               // steps of eight bits that the picture may move since the last frame; 0: any
 };
 
 const uint GI_VISIBILITY = 1u;     // walls hide patches

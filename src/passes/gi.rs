@@ -41,6 +41,11 @@ const SPACINGS: [i32; 4] = [1, 2, 4, 8];
 /// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
 /// hundredth and a quarter of the light after eight frames.
 const STALE: f32 = 0.1;
+/// Frames of a still view after which the picture moves by no more than such a part of a step of eight bits a frame.
+const QUIET_FROM: u32 = 8;
+const QUIET: f32 = 0.4;
+/// Light in the picture, where steps of eight bits count.
+const SHOWN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// And at most so many, for a small share may be all the light of one room.
 const MOST_STALE: f32 = 4.0;
 
@@ -79,8 +84,8 @@ shader_struct! {
         pub glossy: f32,
         /// Radius (m) of a patch of 1 lm where patches are shown as balls.
         pub ball: f32,
-        /// Padding.
-        pub pad0: u32,
+        /// Steps of eight bits that the picture may move since the last frame; 0: any.
+        pub quiet: f32,
     }
 }
 
@@ -359,7 +364,8 @@ pub struct FrameGi {
 }
 
 impl FrameGi {
-    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light.
+    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light. `mirrored`: reflections in
+    /// the picture follow; `single`: the frame is the picture by itself, not part of a mean.
     ///
     /// # Errors
     /// Out of memory; a scene whose photons were not traced (`GpuScene::light_indirectly`).
@@ -368,7 +374,7 @@ impl FrameGi {
         scene: &GpuScene,
         (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
         settings: &GiSettings,
-        (frame, before, mirrored): (&SsrFrame, Option<BouncedBefore>, bool),
+        (frame, before, [mirrored, single]): (&SsrFrame, Option<BouncedBefore>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -400,6 +406,8 @@ impl FrameGi {
             let same = before.generation == own.generation;
             same && frame.still && history && before.still >= settings.still
         });
+        let rests = before.is_some_and(|before| before.still >= QUIET_FROM && before.generation == own.generation);
+        let quiet = if single && history && frame.still && rests { QUIET } else { 0.0 };
         let most = match frame.follows && history {
             false => 0.0,
             true if frame.still => MOST_STILL,
@@ -436,7 +444,7 @@ impl FrameGi {
             still: u32::from(frame.still),
             glossy: if mirrored && !mirrors { MIRRORED } else { LEAST_GLOSSY },
             ball: own.ball,
-            ..GiConstants::default()
+            quiet,
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "bounced light constants", &[values])?,
@@ -506,11 +514,11 @@ impl GiPass {
             temporal: make("gi temporal", "gi_temporal.frag", &[both[0], both[1], (PAST, false)])?,
             variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
             filter: make("gi filter", "gi_filter.frag", &both)?,
-            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true)])?,
+            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true), (SHOWN, false)])?,
             composite_split: make(
                 "gi composite split",
                 "gi_composite.frag+SPLIT",
-                &[(LIGHT, true), (LIGHT, false), (LIGHT, false)],
+                &[(LIGHT, true), (SHOWN, false), (LIGHT, false), (LIGHT, false)],
             )?,
             patches: GraphicsPipeline::new(
                 gpu,
@@ -530,8 +538,8 @@ impl GiPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameGi),
-        (gbuffer, lit, velocity): (Gbuffer, Lit, ImageHandle),
+        (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
+        (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, Lit, ImageHandle),
         (trees, split): (Option<RefitTrees>, bool),
     ) -> Bounced {
         let [width, height] = frame.values.size;
@@ -581,8 +589,16 @@ impl GiPass {
             let [diffuse, specular] = ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
-        let mut pass = g.pass("gi composite").color_over(lit.light);
-        for image in [gbuffer.depth, gbuffer.surface, light, shine] {
+        let (shown, out) = if frame.history {
+            g.history("bounced light shown", width, height, SHOWN)
+        } else {
+            (light, image(g, "bounced light shown by itself", SHOWN))
+        };
+        let mut pass = g.pass("gi composite").color_over(lit.light).color_cleared(out, [0.0; 4]);
+        if frame.history {
+            pass = pass.uses(shown, Access::FragmentSampled);
+        }
+        for image in [gbuffer.depth, gbuffer.surface, light, shine].into_iter().chain(open) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if let Some((diffuse, specular)) = parts {
@@ -590,9 +606,13 @@ impl GiPass {
         }
         pass.record(move |cx| {
             let [depth, surface] = [gbuffer.depth, gbuffer.surface].map(|image| cx.image(image));
-            let [light, shine] = [light, shine].map(|image| cx.image(image));
+            let [light, shine, shown] = [light, shine, shown].map(|image| cx.image(image));
+            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let binds = [
                 data.uniform(),
+                ("gi_block", Bind::Uniform(&frame.constants)),
+                ("shown_image", Bind::Sampled(&shown)),
+                ("ao_image", Bind::Sampled(&open)),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("matte_image", Bind::Sampled(&light)),
