@@ -7,7 +7,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use common::{
     aov3,
-    bounced::{blocks, mean, print_map, reference, write_reference},
+    bounced::{asked, blocks, mean, print_map, reference, write_reference},
     exposure_for, gpu, hit_plane, perspective,
 };
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -308,28 +308,6 @@ fn walls_do_not_leak() {
     assert!(lit > 1.0 && dark < 1e-3 * lit, "{dark} {lit}");
     save("leak", &got, lit * 4.0);
     let _ = Arc::new(0);
-}
-
-/// Settings with what `GI="vpls=20000 rays=8 frames=32 bound=1 ..."` asks for, and the frames.
-fn asked(mut gi: GiSettings, mut frames: u32) -> (String, GiSettings, u32) {
-    let asked = std::env::var("GI").unwrap_or_default();
-    for word in asked.split_whitespace() {
-        let (key, value) = word.split_once('=').unwrap();
-        let number: f64 = value.parse().unwrap();
-        match key {
-            "vpls" => gi.vpls = number as u32,
-            "photons" => gi.photons = Some(number as u32),
-            "rays" => gi.rays = number as u32,
-            "frames" => frames = number as u32,
-            "bound" => gi.bound = number,
-            "compensation" => gi.compensation = number > 0.0,
-            "merge" => gi.merge = number > 0.0,
-            "filter" => gi.filter = number > 0.0,
-            "bounces" => gi.bounces = number as u32,
-            _ => panic!("{key}"),
-        }
-    }
-    (asked, gi, frames)
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{
-    bounced::{blocks, mean, print_map, reference, write_reference},
+    bounced::{asked, blocks, mean, print_map, reference, write_reference},
     exposure_for, gpu,
 };
 use glam::{DMat4, DVec3, Vec3};
@@ -54,7 +54,9 @@ impl Place {
 
     fn light_room() -> Self {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/cases/light_room/scene.glb");
-        Self::new("light_room", sunny16::scene::gltf::load(&file).unwrap(), "Camera", (72, 48), 4096)
+        let mut scene = sunny16::scene::gltf::load(&file).unwrap();
+        Look::default().apply(&mut scene).unwrap();
+        Self::new("light_room", scene, "Camera", (72, 48), 4096)
     }
 
     fn eye(&self) -> DVec3 {
@@ -165,15 +167,14 @@ fn merged() -> GiSettings {
     GiSettings { vpls: 8192, photons: Some(100_000), merge: true, ..unmerged() }
 }
 
-/// `PLACE=atrium MERGED=1 FRAMES=64 GI_RAYS=4` of a run by hand.
+/// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` of a run by hand.
 #[test]
 #[ignore = "prints what settings make of it"]
 fn ways_compared() {
     let wanted = std::env::var("PLACE").unwrap_or_default();
-    let number = |name: &str, or: u32| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(or);
     for place in places().iter().filter(|place| place.name.contains(&wanted)) {
-        let gi = if number("MERGED", 0) > 0 { merged() } else { unmerged() };
-        let gi = GiSettings { rays: number("GI_RAYS", gi.rays), vpls: number("VPLS", gi.vpls), ..gi };
-        compared(if gi.merge { "merged" } else { "unmerged" }, place, gi, number("FRAMES", 32));
+        let gi = if std::env::var_os("MERGED").is_some() { merged() } else { unmerged() };
+        let (name, gi, frames) = asked(gi, 32);
+        compared(&name, place, gi, frames);
     }
 }

@@ -95,10 +95,18 @@ PatchLight patch_light(Vpl vpl, vec3 place, vec3 normal) {
     return light;
 }
 
+// Rays to a patch end by such a part of its radius before its surface. They leave theirs lifted by what rounding may move them
+// (lib/bvh.glsl), so that their ends are lifted too: into the surface that the patch lies on, where both face each other.
+const float BEFORE_PATCH = 0.01;
+
 // Whether nothing is between a surface, left to the side of `away`, and a patch.
-bool patch_is_seen(vec3 origin, vec3 away, PatchLight light) {
-    return (gi.flags & GI_VISIBILITY) == 0u
-        || trace_ray(origin, light.to, away, 1.0 - BEFORE_LAMP, true).instance == NONE;
+bool patch_is_seen(vec3 origin, vec3 away, Vpl vpl) {
+    if ((gi.flags & GI_VISIBILITY) == 0u) {
+        return true;
+    }
+    float off = max(BEFORE_PATCH * vpl.size, 4.0 * BVH_SLACK * max_of(abs(origin)));
+    vec3 to = vpl.position + gi.anchor + unpack_vertex_normal(vpl.normal) * off - origin;
+    return trace_ray(origin, to, away, 1.0 - BEFORE_LAMP, true).instance == NONE;
 }
 
 #endif

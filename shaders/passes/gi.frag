@@ -128,7 +128,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     if (chosen != NONE) {
         PatchLight light = patch_light(vpls[chosen], p - gi.anchor, away);
         float nl = dot(away, light.l);
-        if (nl > 0.0 && patch_is_seen(p, away, light)) {
+        if (nl > 0.0 && patch_is_seen(p, away, vpls[chosen])) {
             sum += light.illuminance * (light.kept * nl / probability);
         }
     }
@@ -183,8 +183,7 @@ void main() {
         if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
             continue;
         }
-        light.to = vpls[chosen].position + gi.anchor - origin;
-        if (!patch_is_seen(origin, away, light)) {
+        if (!patch_is_seen(origin, away, vpls[chosen])) {
             continue;
         }
         vec3 e = light.illuminance / (probability * float(count));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DVec3, Vec3};
-use sunny16::photometry::color;
+use sunny16::{frame::GiSettings, photometry::color};
 
 /// Of a reference.
 pub fn reference_file(name: &str) -> PathBuf {
@@ -63,4 +63,28 @@ pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) {
             row.iter().map(|off| off.map_or("     -".into(), |off| format!("{:+6.1}", off * 100.0))).collect();
         println!("{}", row.join(" "));
     }
+}
+
+/// Settings with what `GI="vpls=20000 rays=8 frames=32 bound=1 ..."` asks for, and the frames.
+pub fn asked(mut gi: GiSettings, mut frames: u32) -> (String, GiSettings, u32) {
+    let asked = std::env::var("GI").unwrap_or_default();
+    for word in asked.split_whitespace() {
+        let (key, value) = word.split_once('=').unwrap();
+        let number: f64 = value.parse().unwrap();
+        match key {
+            "vpls" => gi.vpls = number as u32,
+            "photons" => gi.photons = Some(number as u32),
+            "rays" => gi.rays = number as u32,
+            "frames" => frames = number as u32,
+            "bound" => gi.bound = number,
+            "compensation" => gi.compensation = number > 0.0,
+            "merge" => gi.merge = number > 0.0,
+            "filter" => gi.filter = number > 0.0,
+            "sky" => gi.sky = number > 0.0,
+            "glossy" => gi.glossy = number > 0.0,
+            "bounces" => gi.bounces = number as u32,
+            _ => panic!("{key}"),
+        }
+    }
+    (asked, gi, frames)
 }
