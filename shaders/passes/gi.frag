@@ -148,6 +148,40 @@ float matte_at(Surface s, vec3 l) {
     return diffuse.x;
 }
 
+// Patches of which one is asked.
+const uint CANDIDATES = 4u;
+
+// A patch, and what it gives in the open.
+struct Asked {
+    uint patch_;
+    vec3 matte;
+    vec3 glossy;
+    float taken;     // luminance that the bound takes
+    float target;    // luminance of both
+};
+
+Asked ask_patch(uint index, Surface s, vec3 place, vec3 away, bool shines) {
+    Asked asked = Asked(index, vec3(0.0), vec3(0.0), 0.0, 0.0);
+    PatchLight light = patch_light(vpls[index], place, s.normal);
+    float reflected = matte_at(s, light.l);
+    if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
+        return asked;
+    }
+    asked.matte = light.illuminance * (light.kept * reflected);
+    asked.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
+    if (shines) {
+        // As wide as the patch is seen, at least.
+        float wide = vpls[index].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
+        Surface wider = s;
+        wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
+        vec3 diffuse;
+        evaluate_brdf(wider, light.l, diffuse, asked.glossy);
+        asked.glossy *= light.illuminance * light.kept;
+    }
+    asked.target = luminance(asked.matte + asked.glossy);
+    return asked;
+}
+
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     out_matte = vec4(0.0);
@@ -169,35 +203,40 @@ void main() {
     float taken = 0.0;
     bool all = (gi.flags & GI_ALL) != 0u;
     uint count = all || gi.patches == 0u ? gi.patches : gi.rays;
+    uint candidates = all ? 1u : CANDIDATES;
     for (uint i = 0u; i < count; ++i) {
-        float probability = 1.0 / float(count);
-        uint chosen = i;
-        if (!all) {
-            chosen = choose_patch(place, s.normal, (float(i) + u.x) / float(count), probability);
+        // Of some patches one is asked, by what they would give in the open: resampled importance sampling (Talbot, Cline and
+        // Egbert 2005), by a reservoir. What is left of the number after each choice is even again.
+        Asked asked = Asked(NONE, vec3(0.0), vec3(0.0), 0.0, 0.0);
+        float sum = 0.0;
+        float choice = fract(u.y + 0.61803399 * float(i));
+        for (uint j = 0u; j < candidates; ++j) {
+            float probability = 1.0;
+            uint index = i;
+            if (!all) {
+                float at = (float(i * candidates + j) + u.x) / float(count * candidates);
+                index = choose_patch(place, s.normal, at, probability);
+            }
+            if (index == NONE) {
+                continue;
+            }
+            Asked candidate = ask_patch(index, s, place, away, shines);
+            float weight = candidate.target / probability;
+            sum += weight;
+            if (choice * sum < weight) {
+                choice = clamp(choice * sum / weight, 0.0, 0.99999994);
+                asked = candidate;
+            } else {
+                choice = clamp((choice * sum - weight) / max(sum - weight, 1e-30), 0.0, 0.99999994);
+            }
         }
-        if (chosen == NONE) {
+        if (asked.patch_ == NONE || !(asked.target > 0.0) || !patch_is_seen(origin, away, vpls[asked.patch_])) {
             continue;
         }
-        PatchLight light = patch_light(vpls[chosen], place, s.normal);
-        float reflected = matte_at(s, light.l);
-        if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
-            continue;
-        }
-        if (!patch_is_seen(origin, away, vpls[chosen])) {
-            continue;
-        }
-        vec3 e = light.illuminance / (probability * float(count));
-        matte += e * (light.kept * reflected);
-        taken += luminance(e) * ((1.0 - light.kept) * reflected);
-        if (shines) {
-            // As wide as the patch is seen, at least.
-            float wide = vpls[chosen].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
-            Surface wider = s;
-            wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
-            vec3 diffuse, specular;
-            evaluate_brdf(wider, light.l, diffuse, specular);
-            glossy += e * light.kept * specular;
-        }
+        float weight = sum / (asked.target * float(candidates) * (all ? 1.0 : float(count)));
+        matte += asked.matte * weight;
+        glossy += asked.glossy * weight;
+        taken += asked.taken * weight;
     }
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
     bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;

@@ -80,6 +80,7 @@ pub fn asked(mut gi: GiSettings, mut frames: u32) -> (String, GiSettings, u32) {
             "compensation" => gi.compensation = number > 0.0,
             "merge" => gi.merge = number > 0.0,
             "filter" => gi.filter = number > 0.0,
+            "visibility" => gi.visibility = number > 0.0,
             "sky" => gi.sky = number > 0.0,
             "glossy" => gi.glossy = number > 0.0,
             "bounces" => gi.bounces = number as u32,
