@@ -177,7 +177,7 @@ impl Default for GiSettings {
             rays: 4,
             all: false,
             visibility: true,
-            bound: 1.0,
+            bound: 4.0,
             compensation: true,
             sky: true,
             glossy: true,
