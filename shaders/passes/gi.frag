@@ -101,8 +101,9 @@ vec3 sky_luminance(vec3 d, float blur) {
     return map_blurred(environment_map(), environment_direction(d), blur);
 }
 
-// For diffuse light.
-const float MATTE_BLUR = 0.3;
+// For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider, and what sees a part of the sky
+// would have light of the rest.
+const float MATTE_BLUR = 0.15;
 // Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
 // Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
 const float LOBE_BLUR = 0.5;
