@@ -220,8 +220,8 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
 #[test]
 fn a_room_is_what_the_path_tracer_says() {
     let gi =
-        GiSettings { enabled: true, vpls: 300_000, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
-    let (rms, bias) = room("unmerged", &["panel"], gi, 128);
+        GiSettings { enabled: true, vpls: 1_000_000, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
+    let (rms, bias) = room("unmerged", &["panel"], gi, 48);
     assert!(rms < 0.015 && bias < 0.01, "{rms} {bias}");
 }
 
