@@ -123,7 +123,7 @@ impl Lens {
     /// # Errors
     /// A surface that it misses or by which it is totally reflected.
     pub fn onward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses)
+        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses, |_| {})
     }
 
     /// A ray from the sensor toward the scene.
@@ -131,7 +131,18 @@ impl Lens {
     /// # Errors
     /// As `onward`.
     pub fn back(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses)
+        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses, |_| {})
+    }
+
+    /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
+    ///
+    /// # Errors
+    /// As `onward`.
+    pub fn trail_back(&self, ray: Ray, wavelength: f64) -> Result<(Traced, Vec<DVec3>), Blocked> {
+        let mut places = Vec::with_capacity(self.surfaces().len());
+        let path = (0..self.surfaces().len()).rev().map(Event::Back);
+        let traced = self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
+        Ok((traced, places))
     }
 
     /// A ray from the scene along a path with two reflections.
@@ -139,7 +150,7 @@ impl Lens {
     /// # Errors
     /// As `onward`.
     pub fn ghost(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
-        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted)
+        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
     fn follow(
@@ -148,6 +159,7 @@ impl Lens {
         path: impl Iterator<Item = Event>,
         wavelength: f64,
         losses: Losses,
+        mut visit: impl FnMut(DVec3),
     ) -> Result<Traced, Blocked> {
         let mut met =
             Traced { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
@@ -157,6 +169,7 @@ impl Lens {
             let (place, normal) = meet(surface, &ray).ok_or(Blocked::Missed(index))?;
             let far = place.truncate().length() / surface.semi_aperture;
             ray.origin = place;
+            visit(place);
             if surface.stop {
                 let relative = place.truncate() / surface.semi_aperture;
                 met.blades = met.blades.max(far / self.iris().edge(relative.y.atan2(relative.x)));
