@@ -316,7 +316,7 @@ fn frame<'a>(
     let counted = if settings.accumulate.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(g, size, light, settings.lens.as_deref());
+    let light = camera.lens_image(g, size, light, settings.lens.is_some());
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let light = camera.grain(g, size, light, effects, settings.frame_number);
