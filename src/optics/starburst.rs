@@ -288,8 +288,8 @@ impl Starburst {
         self.beyond[level].max(1e-12).powf(1.0 - part) * self.beyond[level + 1].max(1e-12).powf(part)
     }
 
-    /// The light (luminance) on a step of the brightest spike, summed across it, 1024 steps from the centre; it falls with
-    /// the square of the distance.
+    /// The light (luminance) on a step of the brightest spike, 1024 steps from the centre, where it is about as wide as a
+    /// texel of four steps; it falls with the square of the distance.
     #[must_use]
     pub const fn spike(&self) -> f64 {
         self.spike
