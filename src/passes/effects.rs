@@ -6,12 +6,16 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene, View,
     bloom::BloomPass,
+    bright_sources::BrightSourcesPass,
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
+    lens_image::LensImagePass,
     motion_blur::MotionBlurPass,
+    refit::RefitTrees,
     scene_data::Posed,
     skin::SkinPass,
+    starburst::StarburstPass,
     velocity::{Moment, VelocityPass},
     vignetting::VignettingPass,
 };
@@ -19,6 +23,7 @@ use crate::{
     camera::Effects,
     gpu::{Gpu, GpuResult},
     graph::{Graph, ImageHandle},
+    optics::Mounted,
 };
 
 /// The passes that have been asked for.
@@ -26,10 +31,12 @@ use crate::{
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
     motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
+    starburst: OnceLock<(BrightSourcesPass, StarburstPass)>,
     bloom: OnceLock<BloomPass>,
     chromatic_aberration: OnceLock<ChromaticAberrationPass>,
     vignetting: OnceLock<VignettingPass>,
     grain: OnceLock<GrainPass>,
+    lens_image: OnceLock<LensImagePass>,
 }
 
 pub(super) fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
@@ -45,14 +52,24 @@ impl EffectPasses {
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
-    pub fn prepare(&self, gpu: &Gpu, effects: &Effects) -> GpuResult<()> {
+    pub fn prepare(&self, gpu: &Gpu, effects: &Effects, lens: Option<&Arc<Mounted>>) -> GpuResult<()> {
         make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
+        make(&self.starburst, effects.starburst.is_some(), || {
+            Ok((BrightSourcesPass::new(gpu)?, StarburstPass::new(gpu)?))
+        })?;
+        if let (Some((_, pass)), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
+            pass.prepare(gpu, starburst)?;
+        }
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
         make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
         make(&self.vignetting, effects.vignetting.is_some(), || VignettingPass::new(gpu))?;
+        make(&self.lens_image, lens.is_some(), || LensImagePass::new(gpu))?;
+        if let (Some(pass), Some(lens)) = (self.lens_image.get(), lens) {
+            pass.prepare(gpu, lens)?;
+        }
         make(&self.grain, effects.grain.is_some(), || GrainPass::new(gpu))
     }
 
@@ -97,6 +114,25 @@ impl EffectPasses {
         }
     }
 
+    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels, the trees
+    /// those that the frame refits.
+    pub fn starburst<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        trees: Option<RefitTrees>,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.starburst.get(), &effects.starburst) {
+            (Some((sources, pass)), Some(starburst)) if !data.parallel() => {
+                let bright = sources.declare(g, data, (depth, light), trees);
+                pass.declare(g, data, (depth, light), bright, starburst)
+            }
+            _ => light,
+        }
+    }
+
     /// Glare; light as it is where that is off.
     pub fn bloom<'a>(
         &'a self,
@@ -121,6 +157,14 @@ impl EffectPasses {
     ) -> ImageHandle {
         match (self.chromatic_aberration.get(), &effects.chromatic_aberration) {
             (Some(pass), Some(aberration)) => pass.declare(g, size, light, aberration),
+            _ => light,
+        }
+    }
+
+    /// The image that a prescription's lens forms; light as it is where there is none.
+    pub fn lens_image<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle, lens: bool) -> ImageHandle {
+        match (self.lens_image.get(), lens) {
+            (Some(pass), true) => pass.declare(g, size, light),
             _ => light,
         }
     }

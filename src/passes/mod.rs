@@ -8,6 +8,8 @@ pub mod area_lights;
 pub mod background;
 pub mod blend;
 pub mod bloom;
+pub mod bright_shared;
+pub mod bright_sources;
 pub mod chromatic_aberration;
 pub mod culling;
 pub mod culling_shared;
@@ -23,6 +25,7 @@ pub mod grain;
 pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
+pub mod lens_image;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;
@@ -41,6 +44,7 @@ pub mod shared;
 pub mod skin;
 pub mod skin_shared;
 pub mod ssr;
+pub mod starburst;
 pub mod taa;
 pub mod tonemap;
 pub mod traced;
@@ -87,6 +91,8 @@ pub struct FrameData {
     pub gi: Option<gi::FrameGi>,
     /// The trees that rays through refracting bodies walk; none where they are found on the picture.
     pub through: Option<traced::FrameTrees>,
+    /// The trees that rays to bright sources beyond the picture's border walk; none where nothing flares or there are none.
+    pub flare: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).
