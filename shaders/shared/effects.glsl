@@ -70,6 +70,12 @@ struct ChromaticAberrationConstants {
     float blue;                // image scale of blue over green
 };
 
+struct LensImageConstants {
+    vec2 center;               // of the picture, pixels
+    float last;                // the grid's last node along each side
+    uint pad0;
+};
+
 struct GrainConstants {
     float shot;                // variance over exposed value
     float read;                // standard deviation of black

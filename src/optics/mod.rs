@@ -1,6 +1,35 @@
-//! Wave optics of the lens: the aperture as it is, and what light does at its edges. Pure: nothing here knows of a
-//! device.
+//! Real lenses: what a patent's table of surfaces does to light, and what the edges of its iris do (`aperture`,
+//! `diffraction`, `starburst`).
+//!
+//! A `Prescription` is the table; `Lens` is the same with its dials set (zoom, focus, aperture) and each surface in its
+//! place. From it follow the paraxial numbers (`paraxial`), exact rays (`trace`), and what each surface reflects
+//! (`coating`). Pure: no device, no files.
+//!
+//! Lengths and wavelengths are metres, angles radians. Light travels along +Z from the scene to the sensor, z is 0 at the
+//! first surface's vertex, x is right and y up in the picture's frame as seen from behind the camera.
 
 pub mod aperture;
+pub mod coating;
 pub mod diffraction;
+pub mod glass;
+pub mod imaging;
+pub mod lens;
+pub mod library;
+pub mod mount;
+pub mod paraxial;
+pub mod parse;
+pub mod prescription;
 pub mod starburst;
+pub mod trace;
+
+pub use coating::Coating;
+pub use glass::Glass;
+pub use lens::{Dials, Lens, Surface};
+pub use mount::{Faults, Mounted};
+pub use paraxial::{Axis, Bounces};
+pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, Shape};
+
+#[cfg(test)]
+mod imaging_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,372 @@
+//! Prescriptions as text: JSON by `assets/lens.schema.json`.
+//!
+//! Lengths in files are millimetres, coatings nanometres. Files are untrusted: text and counts are bounded, every number
+//! is checked, and each error names the element.
+
+use serde_json::{Map, Value};
+
+use super::{
+    coating::{Coating, MAGNESIUM_FLUORIDE},
+    glass::{ABBE_LIMITS, Glass, INDEX_LIMITS, LINE_D},
+    lens::{Dials, Lens},
+    paraxial::Axis,
+    prescription::{
+        Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription, PrescriptionError, Shape,
+        TOLERANCE, Zoom,
+    },
+};
+
+/// The longest text that is taken, in bytes.
+pub const MAX_BYTES: usize = 1 << 20;
+/// The format's name, in `schema`.
+pub const SCHEMA: &str = "lens-prescription/1";
+
+/// Keys of the whole and of an element that are read; those of the second list may stand there and are not. Any other is a mistake.
+const KEYS: &[&str] =
+    &["schema", "name", "source", "units", "focal_length_mm", "f_number", "elements", "zoom", "focus_group"];
+const UNREAD_KEYS: &[&str] = &["notes", "convention", "computed", "full_fov_deg", "$schema"];
+const ELEMENT_KEYS: &[&str] = &[
+    "radius_mm",
+    "thickness_mm",
+    "ior",
+    "abbe",
+    "semi_aperture_mm",
+    "is_stop",
+    "surface",
+    "coating_nm",
+    "coating_ior",
+    "coating_offset_nm",
+];
+const UNREAD_ELEMENT_KEYS: &[&str] = &["glass", "thickness_note", "semi_aperture_note"];
+
+type Parsed<T> = Result<T, PrescriptionError>;
+
+impl Prescription {
+    /// Reads a prescription.
+    ///
+    /// # Errors
+    /// Text that is no such JSON; values that are missing, of another type or impossible; no stop or several; a lens that does not
+    /// focus, or of which focal length or back focus are not those that it states.
+    pub fn parse(text: &str) -> Parsed<Self> {
+        if text.len() > MAX_BYTES {
+            let value = format!("{} bytes long", text.len());
+            return Err(PrescriptionError::Value {
+                what: "the file",
+                value,
+                allowed: "a prescription of at most 1 MiB",
+            });
+        }
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            PrescriptionError::Text(format!("it is no JSON: {error}; a prescription is described by lens.schema.json"))
+        })?;
+        let Value::Object(whole) = value else { return Err(wrong("the file", &value, "an object with \"elements\"")) };
+        known(&whole, KEYS, UNREAD_KEYS, None)?;
+        for (key, must) in [("schema", SCHEMA), ("units", "mm")] {
+            match whole.get(key) {
+                None if key == "units" => {}
+                Some(Value::String(is)) if is == must => {}
+                other => {
+                    let allowed = if key == "units" { "\"mm\"" } else { "\"lens-prescription/1\"" };
+                    return Err(wrong(key_name(key), other.unwrap_or(&Value::Null), allowed));
+                }
+            }
+        }
+        let Some(Value::Array(rows)) = whole.get("elements") else {
+            return Err(wrong("\"elements\"", whole.get("elements").unwrap_or(&Value::Null), "a list of surfaces"));
+        };
+        if rows.is_empty() || rows.len() > MAX_ELEMENTS {
+            return Err(PrescriptionError::Count(rows.len()));
+        }
+        let elements = elements(rows)?;
+        let stops: Vec<usize> = (0..elements.len()).filter(|&i| elements[i].kind == ElementKind::Stop).collect();
+        if stops.len() != 1 {
+            return Err(PrescriptionError::Stops(stops));
+        }
+        let text = |key: &str| whole.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(1000).collect();
+        let prescription = Self {
+            name: text("name"),
+            source: text("source"),
+            focal_length: optional(&whole, "focal_length_mm", "\"focal_length_mm\"", [1e-3, 1e5])?.map(|mm| mm * 1e-3),
+            f_number: optional(&whole, "f_number", "\"f_number\"", [0.3, 1e4])?,
+            zooms: zooms(&whole, elements.len())?,
+            focusing: focus_group(&whole, elements.len())?,
+            elements,
+        };
+        prescription.focuses()?;
+        Ok(prescription)
+    }
+
+    /// Whether each of its positions focuses, as it says that it does.
+    fn focuses(&self) -> Parsed<()> {
+        let positions: Vec<Option<f64>> = match self.zooms.as_slice() {
+            [] => vec![None],
+            zooms => zooms.iter().map(|zoom| Some(zoom.focal_length)).collect(),
+        };
+        let last = (0..self.elements.len()).rev();
+        let powered = last.clone().find(|&i| match self.elements[i].kind {
+            ElementKind::Refracting { shape, .. } => shape.curvature() != 0.0,
+            ElementKind::Stop => false,
+        });
+        let no_focus = |how: String| PrescriptionError::NoFocus(how, powered.unwrap_or(self.elements.len() - 1));
+        for position in positions {
+            let lens = Lens::new(self, &Dials { focal_length: position, ..Dials::default() })
+                .map_err(|error| no_focus(error.to_string()))?;
+            let found = [Axis::Y, Axis::X].map(|axis| lens.cardinal(axis, LINE_D));
+            let usable = |f: f64, back: f64| (1e-6..LENGTH_LIMIT).contains(&f) && (1e-7..LENGTH_LIMIT).contains(&back);
+            for cardinal in found {
+                let (f, back) = (cardinal.focal_length, cardinal.back_focus);
+                if !usable(f, back) {
+                    let how = if f.is_finite() && f <= 0.0 {
+                        "leaves it diverging".to_owned()
+                    } else {
+                        format!(
+                            "meets {:.4} mm behind the last element at a focal length of {:.4} mm",
+                            back * 1e3,
+                            f * 1e3
+                        )
+                    };
+                    return Err(no_focus(how));
+                }
+            }
+            let pupils = [found[0].entrance, found[0].exit];
+            if !pupils.iter().all(|pupil| pupil.z.is_finite() && pupil.radius.is_finite() && pupil.radius > 0.0) {
+                return Err(no_focus("has no finite pupil: the stop lies in a focus".into()));
+            }
+            let off = |stated: f64, found: f64| (found / stated - 1.0).abs();
+            let stated_back = self.gaps(position).last().copied().unwrap_or_default();
+            if off(stated_back, found[0].back_focus) > TOLERANCE {
+                return Err(PrescriptionError::Contradiction {
+                    what: "the distance from the last element to the sensor",
+                    stated: stated_back * 1e3,
+                    found: found[0].back_focus * 1e3,
+                });
+            }
+            // An anamorphic lens may be marked by either plane.
+            let marked = position.or(self.focal_length);
+            if let Some(marked) = marked.filter(|&f| found.iter().all(|c| off(f, c.focal_length) > TOLERANCE)) {
+                return Err(PrescriptionError::Contradiction {
+                    what: "the focal length",
+                    stated: marked * 1e3,
+                    found: found[0].focal_length * 1e3,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key_name(key: &str) -> &'static str {
+    if key == "units" { "\"units\"" } else { "\"schema\"" }
+}
+
+/// A value as it is shown, not longer than a line.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "missing".into(),
+        Value::Object(_) => "an object".into(),
+        Value::Array(_) => "a list".into(),
+        other => {
+            let text = other.to_string();
+            if text.chars().count() > 40 { format!("{}...", text.chars().take(40).collect::<String>()) } else { text }
+        }
+    }
+}
+
+fn wrong(what: &'static str, value: &Value, allowed: &'static str) -> PrescriptionError {
+    PrescriptionError::Value { what, value: shown(value), allowed }
+}
+
+/// Refuses keys that nobody reads, by which a typing error would go unseen.
+fn known(map: &Map<String, Value>, read: &[&str], unread: &[&str], element: Option<usize>) -> Parsed<()> {
+    let Some(key) = map.keys().find(|key| !read.contains(&key.as_str()) && !unread.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let place = element.map_or_else(String::new, |i| format!("element {i}: "));
+    let key: String = key.chars().take(40).collect();
+    Err(PrescriptionError::Text(format!("{place}\"{key}\" is unknown; the keys are {}", read.join(", "))))
+}
+
+/// A number within limits, or none where it is missing or null.
+fn optional(map: &Map<String, Value>, key: &str, what: &'static str, [least, most]: [f64; 2]) -> Parsed<Option<f64>> {
+    match map.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_f64().filter(|number| (least..=most).contains(number)) {
+            Some(number) => Ok(Some(number)),
+            None => Err(wrong(what, value, "a number that a lens can have")),
+        },
+    }
+}
+
+/// One row, to ask for its values.
+struct Row<'a> {
+    map: &'a Map<String, Value>,
+    index: usize,
+}
+
+impl Row<'_> {
+    fn wrong(&self, what: &'static str, value: &Value, allowed: &'static str) -> PrescriptionError {
+        PrescriptionError::Element { element: self.index, what, value: shown(value), allowed }
+    }
+
+    fn value(&self, key: &str) -> &Value {
+        self.map.get(key).unwrap_or(&Value::Null)
+    }
+
+    /// A number within limits; none where it is null or missing.
+    fn optional(&self, key: &'static str, [least, most]: [f64; 2], allowed: &'static str) -> Parsed<Option<f64>> {
+        match self.value(key) {
+            Value::Null => Ok(None),
+            value => match value.as_f64().filter(|number| (least..=most).contains(number)) {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.wrong(key, value, allowed)),
+            },
+        }
+    }
+
+    fn number(&self, key: &'static str, limits: [f64; 2], allowed: &'static str) -> Parsed<f64> {
+        self.optional(key, limits, allowed)?.ok_or_else(|| self.wrong(key, self.value(key), allowed))
+    }
+
+    fn is_stop(&self) -> Parsed<bool> {
+        match self.value("is_stop") {
+            Value::Null => Ok(false),
+            Value::Bool(stop) => Ok(*stop),
+            other => Err(self.wrong("is_stop", other, "true or false")),
+        }
+    }
+
+    fn shape(&self) -> Parsed<Shape> {
+        let limit = LENGTH_LIMIT * 1e3;
+        let radius = self.number("radius_mm", [-limit, limit], "a number of millimetres, 0 for a plane")? * 1e-3;
+        let shape = match self.value("surface") {
+            Value::Null => Shape::Sphere,
+            Value::String(s) if s == "sphere" => Shape::Sphere,
+            Value::String(s) if s == "cylinder_x" => Shape::CylinderX,
+            Value::String(s) if s == "cylinder_y" => Shape::CylinderY,
+            other => return Err(self.wrong("surface", other, "\"sphere\", \"cylinder_x\" or \"cylinder_y\"")),
+        };
+        if radius == 0.0 {
+            return Ok(Shape::Plane);
+        }
+        if radius.abs() < 1e-7 {
+            return Err(self.wrong("radius_mm", self.value("radius_mm"), "0 or at least 0.0001 millimetres"));
+        }
+        Ok(shape(radius))
+    }
+
+    fn glass(&self) -> Parsed<Glass> {
+        let ior = self.number("ior", INDEX_LIMITS, "the refractive index behind the surface, 1 (air) to 4.1")?;
+        let abbe = self.optional("abbe", ABBE_LIMITS, "null or an Abbe number from 5 to 200")?;
+        Glass::new(ior, abbe).ok_or_else(|| self.wrong("ior", self.value("ior"), "a glass that can be"))
+    }
+
+    fn coating(&self) -> Parsed<Option<Coating>> {
+        let allowed = "null or nanometres from 100 to 5000";
+        let Some(nanometres) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else { return Ok(None) };
+        let index = self.optional("coating_ior", [1.0, 4.1], "the film's refractive index, 1 to 4.1")?;
+        let offset = self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometres from -1000 to 1000")?;
+        Ok(Some(Coating {
+            index: index.unwrap_or(MAGNESIUM_FLUORIDE),
+            wavelength: nanometres * 1e-9,
+            offset: offset.unwrap_or(0.0) * 1e-9,
+        }))
+    }
+}
+
+fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
+    let mut medium = Glass::AIR;
+    let mut found = Vec::with_capacity(rows.len());
+    for (index, value) in rows.iter().enumerate() {
+        let Value::Object(map) = value else {
+            let value = shown(value);
+            return Err(PrescriptionError::Element { element: index, what: "it", value, allowed: "an object" });
+        };
+        known(map, ELEMENT_KEYS, UNREAD_ELEMENT_KEYS, Some(index))?;
+        let row = Row { map, index };
+        let limit = LENGTH_LIMIT * 1e3;
+        let gap = row.number("thickness_mm", [0.0, limit], "a number of millimetres, 0 or more")? * 1e-3;
+        let semi_aperture =
+            row.number("semi_aperture_mm", [1e-4, limit], "the clear radius, above 0 millimetres")? * 1e-3;
+        let kind = if row.is_stop()? {
+            // Some tables repeat the medium at the stop.
+            if let Some(ior) = row.optional("ior", INDEX_LIMITS, "null or the index around the stop")?
+                && (ior - medium.index(LINE_D)).abs() > 1e-9
+            {
+                let allowed = "that of the medium before it; a stop bends no light";
+                return Err(row.wrong("ior", row.value("ior"), allowed));
+            }
+            ElementKind::Stop
+        } else {
+            let (shape, after, coating) = (row.shape()?, row.glass()?, row.coating()?);
+            if shape.curvature().abs() * semi_aperture > 1.0 {
+                let allowed = "at most the radius of curvature";
+                return Err(row.wrong("semi_aperture_mm", row.value("semi_aperture_mm"), allowed));
+            }
+            medium = after;
+            ElementKind::Refracting { shape, after, coating }
+        };
+        found.push(Element { kind, gap, semi_aperture });
+    }
+    if !medium.is_air() {
+        let element = found.iter().rposition(|e| e.kind != ElementKind::Stop).unwrap_or(0);
+        let value = format!("{}", medium.index(LINE_D));
+        let allowed = "1: the sensor stands in air";
+        return Err(PrescriptionError::Element { element, what: "ior", value, allowed });
+    }
+    Ok(found)
+}
+
+/// A row's number, of those that there are.
+fn element_number(value: Option<&Value>, count: usize) -> Option<usize> {
+    value.and_then(Value::as_u64).and_then(|i| usize::try_from(i).ok()).filter(|i| *i < count)
+}
+
+fn zooms(whole: &Map<String, Value>, count: usize) -> Parsed<Vec<Zoom>> {
+    const POSITION: &str = "an object with \"focal_length_mm\" and \"thickness_mm\", the gaps by element number";
+    let list = match whole.get("zoom") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(list)) if !list.is_empty() && list.len() <= MAX_ZOOMS => list,
+        Some(other) => return Err(wrong("\"zoom\"", other, "a list of 1 to 64 positions")),
+    };
+    let mut zooms: Vec<Zoom> = Vec::with_capacity(list.len());
+    for value in list {
+        let Value::Object(map) = value else { return Err(wrong("a position of \"zoom\"", value, POSITION)) };
+        known(map, &["focal_length_mm", "thickness_mm"], &["notes"], None)?;
+        let focal_length = optional(map, "focal_length_mm", "a zoom's focal length", [1e-3, 1e5])?
+            .ok_or_else(|| wrong("a zoom's focal length", &Value::Null, "given in millimetres"))?;
+        let Some(Value::Object(changed)) = map.get("thickness_mm") else {
+            return Err(wrong("a position of \"zoom\"", value, POSITION));
+        };
+        let mut gaps = Vec::with_capacity(changed.len().min(count));
+        for (key, gap) in changed {
+            let element = key.parse::<usize>().ok().filter(|i| *i < count);
+            let element = element.ok_or_else(|| {
+                wrong("an element of \"zoom\"", &Value::String(key.clone()), "the number of an element")
+            })?;
+            let row = Row { map: changed, index: element };
+            let gap = gap
+                .as_f64()
+                .filter(|mm| (0.0..=LENGTH_LIMIT * 1e3).contains(mm))
+                .ok_or_else(|| row.wrong("the zoomed thickness", gap, "a number of millimetres, 0 or more"))?;
+            gaps.push((element, gap * 1e-3));
+        }
+        zooms.push(Zoom { focal_length: focal_length * 1e-3, gaps });
+    }
+    if zooms.windows(2).any(|pair| pair[0].focal_length >= pair[1].focal_length) {
+        return Err(wrong("\"zoom\"", &Value::String("not in order".into()), "sorted by growing focal length"));
+    }
+    Ok(zooms)
+}
+
+fn focus_group(whole: &Map<String, Value>, count: usize) -> Parsed<Focusing> {
+    let group = match whole.get("focus_group") {
+        None | Some(Value::Null) => return Ok(Focusing::Unit),
+        Some(group) => group,
+    };
+    let ends = group.as_array().filter(|ends| ends.len() == 2);
+    let ends = ends.and_then(|ends| Some([element_number(ends.first(), count)?, element_number(ends.get(1), count)?]));
+    match ends {
+        Some([first, last]) if first <= last => Ok(Focusing::Group(first, last)),
+        _ => Err(wrong("\"focus_group\"", group, "the first and the last element that move, as [3, 7]")),
+    }
+}

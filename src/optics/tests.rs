@@ -1,0 +1,375 @@
+//! The lenses that come with the program against their patents' numbers, and rays against matrices.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use glam::DVec3;
+
+use super::{
+    glass::LINE_D,
+    lens::{DialError, Dials, Lens},
+    library::NAMES,
+    paraxial::{Axis, Bounces, Matrix},
+    prescription::{ElementKind, Focusing, Prescription},
+    trace::{Blocked, Losses, Ray},
+};
+use crate::camera::{Iris, ThinLens};
+
+fn prescription(name: &str) -> Prescription {
+    Prescription::builtin(name).unwrap().unwrap()
+}
+
+fn lens(name: &str, dials: &Dials) -> Lens {
+    Lens::new(&prescription(name), dials).unwrap()
+}
+
+fn open(name: &str) -> Lens {
+    lens(name, &Dials::default())
+}
+
+fn near(got: f64, want: f64, tolerance: f64) {
+    assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
+}
+
+/// Focal length, back focus (mm), f-number of the open stop, pairs of reflecting surfaces: computed independently of this
+/// program from the same tables.
+const KNOWN: &[(&str, Option<f64>, f64, f64, f64, usize)] = &[
+    ("angenieux-100-f1.1", None, 99.9397, 55.9771, 1.139, 91),
+    ("biotar-100-f1.4", None, 99.9135, 65.3287, 1.437, 45),
+    ("canon-35-f1.8", None, 35.028, 24.2585, 1.863, 55),
+    ("cooke-opic-25.4-f2", None, 25.9588, 19.6578, 2.039, 45),
+    ("cooke-triplet-50-f5", None, 50.0213, 42.4364, 5.143, 15),
+    ("dgauss-50-f2", None, 50.3582, 36.1059, 2.03, 45),
+    ("fisheye-10", None, 9.9914, 23.1605, 3.947, 55),
+    ("flektagon-100", None, 100.2003, 99.9216, 2.701, 66),
+    ("kodak-petzval-100-f2.2", None, 99.9712, 56.4963, 2.142, 21),
+    ("nikon-28-75-f2.8-wide", None, 28.8999, 39.682, 2.8, 351),
+    ("nikon-51.6-f1.25", None, 53.3487, 40.0842, 1.16, 120),
+    ("nikon-retrofocus-100-f2.8", None, 100.0591, 130.8485, 2.636, 91),
+    ("canon-70-200-f2.8", Some(0.2), 193.9097, 52.4209, 2.403, 528),
+    ("canon-70-200-f2.8", Some(0.07), 72.1183, 52.4461, 2.403, 528),
+    ("heliar-100-f3.5", None, 99.2358, 81.3151, 3.43, 28),
+    ("itoh-zoom-100-f2.8", None, 99.918, 149.4577, 3.454, 153),
+    ("kreitzer-tele-400-f2.8", None, 400.9275, 76.1486, 3.112, 66),
+    ("primoplan-100-f1.5", None, 99.9123, 51.6217, 1.272, 36),
+    ("schneider-anamorphic-31", None, 60.5546, 43.3545, 1.829, 153),
+    ("takumar-100-f1.25", None, 100.0053, 63.4361, 1.231, 78),
+    ("tele-250-f5.6", None, 249.5666, 105.0704, 5.423, 15),
+    ("wide-22", None, 22.0235, 14.3183, 2.684, 66),
+];
+
+#[test]
+fn lenses_are_what_their_patents_say() {
+    for name in NAMES {
+        assert!(KNOWN.iter().any(|known| known.0 == *name), "{name} has no known numbers");
+    }
+    for &(name, focal_length, efl, bfd, f_number, ghosts) in KNOWN {
+        let lens = lens(name, &Dials { focal_length, ..Dials::default() });
+        let cardinal = lens.cardinal(Axis::Y, LINE_D);
+        println!(
+            "{name}: {:.4} {:.4} f/{:.3}",
+            cardinal.focal_length * 1e3,
+            cardinal.back_focus * 1e3,
+            lens.f_number()
+        );
+        // One was computed for a focal length of 1 mm and rounded there.
+        let rounded = if name == "canon-35-f1.8" { 35.0 * 6e-5 } else { 6e-5 };
+        near(cardinal.focal_length * 1e3, efl, rounded);
+        near(cardinal.back_focus * 1e3, bfd, rounded);
+        let stop_only = cardinal.focal_length / (2.0 * cardinal.entrance.radius);
+        near(stop_only, f_number, 1e-3);
+        near(lens.f_number() * lens.filled(), stop_only, 1e-9);
+        assert!(lens.filled() <= 1.0, "{name}");
+        assert_eq!(lens.ghosts().count(), ghosts, "{name}");
+        near(lens.sensor() - lens.last(), cardinal.back_focus, 1e-12);
+        // Two ways to the same number: by the focal length, and by the cone that reaches the sensor.
+        near(lens.working_f_number(Axis::Y, LINE_D), lens.f_number(), 1e-6 * f_number);
+    }
+    let level = open("schneider-anamorphic-31").cardinal(Axis::X, LINE_D);
+    near(level.focal_length * 1e3, 31.4876, 1e-4);
+}
+
+/// Ghost matrices computed independently of this program: from the first vertex to the sensor, with the index of the d line,
+/// in mm; and the part of the light at normal incidence, there with that index and the films at 550 nm.
+#[test]
+fn ghosts_have_known_matrices() {
+    for (name, first, second, a, b, part) in [
+        ("dgauss-50-f2", 10, 9, -2.497_31, -56.2434, None),
+        ("cooke-triplet-50-f5", 2, 1, -4.335_60, 29.3631, None),
+        ("nikon-28-75-f2.8-wide", 13, 8, -2.351_107, -55.377_753, Some(0.000_523)),
+        ("nikon-28-75-f2.8-wide", 2, 0, -0.734_849, 8.2129, Some(0.000_037)),
+        ("nikon-28-75-f2.8-wide", 4, 3, -0.560_118, 17.427_026, Some(0.000_253)),
+    ] {
+        let lens = open(name);
+        let bounces = Bounces { first, second };
+        // Films that do to the d line what those of the table do to 550 nm.
+        let mut scaled = prescription(name);
+        for element in &mut scaled.elements {
+            if let ElementKind::Refracting { coating: Some(film), .. } = &mut element.kind {
+                film.wavelength *= LINE_D / 550e-9;
+            }
+        }
+        let scaled = Lens::new(&scaled, &Dials::default()).unwrap();
+        // There the sensor stands where the table says, here where the image is.
+        let stated = prescription(name).gaps(None).last().unwrap() - (lens.sensor() - lens.last());
+        let m = lens.ghost_matrix(bounces, Axis::Y, LINE_D).then(Matrix::step(stated));
+        near(m.a, a, 2e-5 * a.abs());
+        near(m.b * 1e3, b, 2e-5 * b.abs());
+        if let Some(part) = part {
+            near(scaled.ghost_part(bounces, LINE_D), part, 6e-7);
+        }
+    }
+}
+
+/// Rays close to the axis do what the matrices say, on all paths, and rays along the axis keep to it.
+#[test]
+fn rays_near_the_axis_follow_the_matrices() {
+    for name in ["cooke-triplet-50-f5", "dgauss-50-f2", "nikon-28-75-f2.8-wide", "schneider-anamorphic-31"] {
+        let lens = open(name);
+        for (axis, unit) in [(Axis::X, DVec3::X), (Axis::Y, DVec3::Y)] {
+            let (y, u) = (1e-7, 1e-7);
+            let ray = Ray { origin: unit * y, direction: (DVec3::Z + unit * u).normalize() };
+            let check = |traced: Ray, matrix: Matrix, what: &str| {
+                let (height, slope) = matrix.apply(y, u);
+                let at = traced.at_plane(lens.sensor());
+                let got = DVec3::new(at.x, at.y, 0.0).dot(unit);
+                let tolerance = 1e-6 * (matrix.a.abs() * y + matrix.b.abs() * u) + 1e-12;
+                assert!((got - height).abs() <= tolerance, "{name} {what}: {got} is not {height}");
+                let got = traced.direction.dot(unit) / traced.direction.z;
+                let tolerance = 1e-6 * (matrix.c.abs() * y + matrix.d.abs() * u) + 1e-12;
+                assert!((got - slope).abs() <= tolerance, "{name} {what}: {got} is not {slope}");
+            };
+            let direct = lens.onward(ray, 550e-9, Losses::Counted).unwrap();
+            let to_sensor = lens.matrix(axis, 550e-9).then(Matrix::step(lens.sensor() - lens.last()));
+            check(direct.ray, to_sensor, "direct");
+            assert!(direct.weight > 0.2 && direct.weight < 0.99, "{}", direct.weight);
+            for bounces in lens.ghosts() {
+                let traced = lens.ghost(bounces, ray, 550e-9).unwrap();
+                check(traced.ray, lens.ghost_matrix(bounces, axis, 550e-9), &format!("{bounces:?}"));
+                near(traced.weight, lens.ghost_part(bounces, 550e-9), 1e-6 * traced.weight);
+            }
+        }
+    }
+}
+
+/// Light takes the same way back.
+#[test]
+fn rays_are_reversible() {
+    for name in NAMES {
+        let lens = open(name);
+        let mut through = 0;
+        for i in 0..200 {
+            let t = f64::from(i) / 200.0;
+            let (angle, radius) = (t * 40.0, 0.2 * lens.focal_length() / lens.f_number() * t);
+            let slope = 0.1 * (t * 17.0).sin();
+            let origin = DVec3::new(radius * angle.cos(), radius * angle.sin(), 0.0);
+            let direction = DVec3::new(slope, 0.03, 1.0).normalize();
+            let start = Ray { origin: origin - direction * 0.01, direction };
+            let Ok(onward) = lens.onward(start, 500e-9, Losses::Counted) else { continue };
+            let turned =
+                Ray { origin: onward.ray.origin + onward.ray.direction * 1e-3, direction: -onward.ray.direction };
+            let back = lens.back(turned, 500e-9, Losses::Counted).unwrap();
+            near(back.ray.direction.dot(direction), -1.0, 1e-12);
+            near((back.ray.at_plane(0.0) - start.at_plane(0.0)).length(), 0.0, 1e-12);
+            near(back.weight, onward.weight, 1e-9);
+            near(back.rim, onward.rim, 1e-9);
+            through += 1;
+        }
+        assert!(through > 150, "{name}: {through}");
+    }
+}
+
+/// A sphere's refraction against its closed form: the ray that meets a sphere at height h parallel to the axis crosses
+/// it again at the distance that Snell's law gives.
+#[test]
+fn one_surface_in_closed_form() {
+    let text = r#"{"schema": "lens-prescription/1", "elements": [
+        {"radius_mm": 20, "thickness_mm": 0, "ior": 1.5, "semi_aperture_mm": 19},
+        {"radius_mm": 0, "thickness_mm": 1, "ior": 1.0, "semi_aperture_mm": 19},
+        {"is_stop": true, "thickness_mm": 39, "semi_aperture_mm": 5}]}"#;
+    let lens = Lens::new(&Prescription::parse(text).unwrap(), &Dials::default()).unwrap();
+    near(lens.focal_length(), 0.04, 1e-12);
+    let (r, h) = (0.02, 0.012_f64);
+    let ray = Ray { origin: DVec3::new(0.0, h, -0.1), direction: DVec3::Z };
+    let traced = lens.onward(ray, LINE_D, Losses::Ignored).unwrap();
+    let incidence = (h / r).asin();
+    let within = incidence - (h / r / 1.5).asin();
+    let slope = -(1.5 * within.sin()).asin().tan();
+    near(traced.ray.direction.y / traced.ray.direction.z, slope, 1e-12);
+    near(traced.weight, 1.0, 0.0);
+    assert_eq!(traced.open(), Err(Blocked::Iris));
+    let beside = Ray { origin: DVec3::new(0.0, 0.021, -0.1), direction: DVec3::Z };
+    assert_eq!(lens.onward(beside, LINE_D, Losses::Ignored), Err(Blocked::Missed(0)));
+}
+
+/// Pupils: rays aimed at the entrance pupil's middle cross the stop's, and leave from the exit pupil's.
+#[test]
+fn pupils_are_images_of_the_stop() {
+    for name in NAMES {
+        let lens = open(name);
+        for (axis, unit) in [(Axis::X, DVec3::X), (Axis::Y, DVec3::Y)] {
+            let cardinal = lens.cardinal(axis, LINE_D);
+            let direction = (DVec3::Z + unit * 1e-6).normalize();
+            let origin = DVec3::Z * cardinal.entrance.z - direction * 0.5;
+            let traced = lens.onward(Ray { origin, direction }, LINE_D, Losses::Ignored).unwrap();
+            let along = DVec3::new(traced.iris[0].x, traced.iris[0].y, 0.0).dot(unit);
+            near(along, 0.0, 1e-9);
+            let leaves = traced.ray.at_plane(cardinal.exit.z);
+            near(leaves.length(), 0.0, 1e-12 + 1e-13 * cardinal.exit.z.abs().min(1e4));
+            // The rim of the entrance pupil is that of the stop.
+            let origin = unit * (1e-4 * cardinal.entrance.radius) - DVec3::Z * 0.1;
+            let traced = lens.onward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap();
+            near(traced.iris[0].length(), 1e-4, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn focus_moves_the_lens_or_its_group() {
+    for name in NAMES {
+        let at = |focus: f64| lens(name, &Dials { focus, ..Dials::default() });
+        let far = at(f64::INFINITY);
+        near((at(1e9).sensor() - far.sensor()) / far.focal_length(), 0.0, 1e-6);
+        let distance = 20.0 * far.focal_length();
+        let close = at(distance);
+        // Two rays from the point in focus meet on the sensor.
+        let pupil = close.entrance_pupil(Axis::Y, LINE_D);
+        let point = DVec3::Z * (pupil.z - distance);
+        let aimed = DVec3::new(0.0, 1e-4 * pupil.radius, pupil.z) - point;
+        let ray = Ray { origin: point, direction: aimed.normalize() };
+        let traced = close.onward(ray, LINE_D, Losses::Ignored).unwrap();
+        near(traced.ray.at_plane(close.sensor()).length() / (1e-4 * pupil.radius), 0.0, 1e-5);
+        let moved = close.sensor() - close.last() > far.sensor() - far.last() + 1e-9;
+        assert_eq!(moved, prescription(name).focusing() == Focusing::Unit, "{name}");
+    }
+    // A symmetric lens is as a thin one: its image distance, counted from the principal plane, is Gauss's.
+    let text = r#"{"schema": "lens-prescription/1", "elements": [
+        {"is_stop": true, "thickness_mm": 0, "semi_aperture_mm": 5},
+        {"radius_mm": 50, "thickness_mm": 0, "ior": 1.5, "semi_aperture_mm": 10},
+        {"radius_mm": -50, "thickness_mm": 50, "ior": 1.0, "semi_aperture_mm": 10}]}"#;
+    let thin = Prescription::parse(text).unwrap();
+    for focus in [0.15, 0.5, 2.0, 30.0] {
+        let lens = Lens::new(&thin, &Dials { focus, f_stop: Some(8.0), ..Dials::default() }).unwrap();
+        let gauss = ThinLens::new(0.05, 8.0).unwrap();
+        near(lens.sensor(), gauss.image_distance(focus).unwrap(), 1e-12);
+        near(lens.working_f_number(Axis::Y, LINE_D), gauss.effective_f_number(focus).unwrap(), 1e-9);
+    }
+    for focus in [0.05, 0.0, -1.0, f64::NAN] {
+        let error = Lens::new(&thin, &Dials { focus, ..Dials::default() }).unwrap_err();
+        let DialError::Focus { nearest, .. } = error else { panic!("{error}") };
+        // It moves by twice its focal length: 75 mm away its image lies 150 mm behind it.
+        near(nearest, 0.075, 1e-4);
+    }
+}
+
+#[test]
+fn zooms_and_stops_are_set_within_their_range() {
+    let zoom = prescription("canon-70-200-f2.8");
+    assert_eq!(zoom.zoom_range(), Some([0.07, 0.2]));
+    let at = |f: f64| Lens::new(&zoom, &Dials { focal_length: Some(f), ..Dials::default() }).unwrap().focal_length();
+    assert_eq!(at(0.01), at(0.07));
+    assert_eq!(at(9.0), at(0.2));
+    let middle = at(0.135);
+    assert!(middle > at(0.1) && middle < at(0.17), "{middle}");
+    let stopped = lens("dgauss-50-f2", &Dials { f_stop: Some(8.0), ..Dials::default() });
+    near(stopped.f_number(), 8.0, 0.0);
+    let cardinal = stopped.cardinal(Axis::Y, LINE_D);
+    near(cardinal.focal_length / (2.0 * cardinal.entrance.radius), 8.0, 1e-9);
+    let wide = lens("dgauss-50-f2", &Dials { f_stop: Some(1.0), ..Dials::default() });
+    near(wide.f_number(), 2.03, 1e-3);
+    // This one's barrel is narrower than its open stop.
+    near(Lens::new(&zoom, &Dials::default()).unwrap().f_number(), 2.8, 0.06);
+    for bad in [0.0, -2.0, f64::NAN] {
+        let dials = Dials { f_stop: Some(bad), ..Dials::default() };
+        assert!(matches!(Lens::new(&zoom, &dials), Err(DialError::FStop(_))));
+    }
+    // Blades let through what their shape does.
+    let iris = Iris { blades: 5, curvature: 0.0, rotation: 0.1 };
+    let lens = lens("dgauss-50-f2", &Dials { f_stop: Some(8.0), iris, ..Dials::default() });
+    let radius = lens.entrance_pupil(Axis::Y, LINE_D).radius;
+    let n = 20_000;
+    let open = (0..n).filter(|i| {
+        let (r, angle) =
+            (((f64::from(*i) + 0.5) / f64::from(n)).sqrt() * radius, f64::from(*i) * 2.399_963_229_728_653);
+        let origin = DVec3::new(r * angle.cos(), r * angle.sin(), -0.01);
+        lens.onward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap().open().is_ok()
+    });
+    near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
+}
+
+fn refused(text: &str) -> String {
+    Prescription::parse(text).expect_err(text).to_string()
+}
+
+#[test]
+fn bad_prescriptions_are_refused_with_the_element() {
+    let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
+    assert!(Prescription::parse(good).is_ok());
+    for (from, to, says) in [
+        ("\"thickness_mm\": 6.00755", "\"thickness_mm\": -6.00755", "element 1: thickness_mm is -6.00755"),
+        ("\"radius_mm\": -22.21328", "\"radius_mm\": \"NaN\"", "element 2: radius_mm"),
+        ("\"radius_mm\": -22.21328", "\"radius_mm\": 1e300", "element 2: radius_mm"),
+        ("\"ior\": 1.62004", "\"ior\": 0.5", "element 2: ior is 0.5"),
+        ("\"ior\": 1.62004, ", "", "element 2: ior is missing"),
+        ("\"abbe\": 36.37", "\"abbe\": 0", "element 2: abbe is 0"),
+        ("\"semi_aperture_mm\": 4.2", "\"semi_aperture_mm\": 0", "element 2: semi_aperture_mm is 0"),
+        ("\"semi_aperture_mm\": 4.2", "\"semi_aperture_mm\": 30", "element 2: semi_aperture_mm is 30"),
+        ("\"semi_aperture_mm\": 4.2", "\"semi_apperture_mm\": 4.2", "element 2: \"semi_apperture_mm\" is unknown"),
+        ("{\"is_stop\": true, \"thickness_mm\": 4.75041, \"semi_aperture_mm\": 3.7},", "", "no element is the stop"),
+        ("\"is_stop\": true", "\"is_stop\": 1", "element 4: is_stop is 1"),
+        (
+            "{\"is_stop\"",
+            "{\"is_stop\": true, \"thickness_mm\": 0, \"semi_aperture_mm\": 4}, {\"is_stop\"",
+            "elements [4, 5] are all stops",
+        ),
+        // A lens of negative power, and one whose focus lies within it.
+        (
+            "\"radius_mm\": -18.39533",
+            "\"radius_mm\": 18.39533",
+            "it does not focus: parallel light leaves it diverging; element 6",
+        ),
+        ("\"thickness_mm\": 42.20778", "\"thickness_mm\": 52.20778", "the distance from the last element"),
+        ("\"focal_length_mm\": 50", "\"focal_length_mm\": 60", "the focal length is stated as 60.000 mm"),
+        (
+            "\"thickness_mm\": 42.20778, \"ior\": 1.0",
+            "\"thickness_mm\": 42.20778, \"ior\": 1.5",
+            "element 6: ior is 1.5",
+        ),
+        ("\"units\": \"mm\"", "\"units\": \"inch\"", "\"units\" is \"inch\""),
+        ("lens-prescription/1", "lens-prescription/9", "\"schema\" is \"lens-prescription/9\""),
+        ("\"f_number\": 5.0", "\"f_number\": 0", "\"f_number\" is 0"),
+        ("\"f_number\": 5.0", "\"focus_group\": [5, 2]", "\"focus_group\" is a list"),
+        (
+            "\"f_number\": 5.0",
+            "\"zoom\": [{\"focal_length_mm\": 50, \"thickness_mm\": {\"77\": 1}}]",
+            "an element of \"zoom\"",
+        ),
+        ("\"f_number\": 5.0", "\"zoom\": []", "\"zoom\" is a list"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let error = refused(&good.replacen(from, to, 1));
+        assert!(error.contains(says), "{to}: {error}");
+    }
+    for text in ["", "{", "[]", "nul", "{\"schema\": \"lens-prescription/1\"}", "{\"elements\": []}"] {
+        refused(text);
+    }
+    refused(&format!("{{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}}", vec!["1"; 500].join(",")));
+    refused(&"[".repeat(100_000));
+}
+
+/// Whatever single byte is changed: an answer, and never a lens with numbers that are not finite.
+#[test]
+fn damaged_text_is_refused_or_harmless() {
+    let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json").as_bytes();
+    let mut taken = 0;
+    for i in 0..good.len() {
+        for byte in [b'0', b'9', b'-', b'"', b'}'] {
+            let mut bytes = good.to_vec();
+            bytes[i] = byte;
+            let Ok(prescription) = Prescription::parse(&String::from_utf8_lossy(&bytes)) else { continue };
+            let lens = Lens::new(&prescription, &Dials::default()).unwrap();
+            let cardinal = lens.cardinal(Axis::Y, LINE_D);
+            assert!(cardinal.focal_length.is_finite() && cardinal.exit.radius.is_finite() && lens.sensor().is_finite());
+            taken += 1;
+        }
+    }
+    assert!(taken > 100, "{taken}");
+}

@@ -1,0 +1,207 @@
+//! Exact rays through a lens, forward to the sensor, back to the scene, and along paths with two reflections.
+
+use glam::{DVec2, DVec3};
+
+use super::{
+    coating::reflectance,
+    lens::{Lens, Surface},
+    paraxial::{Bounces, Event},
+};
+
+/// A ray.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ray {
+    /// Where it is (m).
+    pub origin: DVec3,
+    /// Where it goes, a unit vector.
+    pub direction: DVec3,
+}
+
+impl Ray {
+    /// Where it crosses a plane across the axis (m).
+    #[must_use]
+    pub fn at_plane(&self, z: f64) -> DVec2 {
+        (self.origin + self.direction * ((z - self.origin.z) / self.direction.z)).truncate()
+    }
+}
+
+/// Why a ray ends. Each names the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// It passes beside the sphere or cylinder.
+    Missed(usize),
+    /// It is totally reflected where it should pass.
+    Reflected(usize),
+    /// It meets the barrel beyond the clear opening.
+    Rim(usize),
+    /// It meets the blades.
+    Iris,
+}
+
+/// A ray behind the lens, and what it met. Rims and iris do not end it: bundles of rays are cut between their rays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traced {
+    /// Behind the last surface of its path.
+    pub ray: Ray,
+    /// The part of its light that took this path: transmittance of each border crossed, reflectance of each that
+    /// reflects.
+    pub weight: f64,
+    /// The farthest that it came toward a rim: distance from the axis over the clear radius; 1 is the rim.
+    pub rim: f64,
+    /// Where it came nearest to that rim.
+    pub nearest_rim: usize,
+    /// The farthest that it came toward the blades: 1 is their edge.
+    pub blades: f64,
+    /// Where it crossed the stop (over the radius of its corners), at most three times.
+    pub iris: [DVec2; 3],
+    /// How often it crossed the stop.
+    pub crossings: usize,
+}
+
+impl Traced {
+    /// The same where nothing was in its way.
+    ///
+    /// # Errors
+    /// The rim or the blades that it met.
+    pub fn open(self) -> Result<Self, Blocked> {
+        if self.rim > 1.0 {
+            Err(Blocked::Rim(self.nearest_rim))
+        } else if self.blades > 1.0 {
+            Err(Blocked::Iris)
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+/// Whether what a surface reflects and transmits is counted. Cameras that are exposed for do not lose light in glass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Losses {
+    /// Fresnel and coatings.
+    Counted,
+    /// Glass lets everything through.
+    Ignored,
+}
+
+/// Where a ray meets a surface, and the unit normal there, toward +z at the vertex.
+///
+/// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane, the distance is
+/// `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the ray, so that the meeting on the vertex' side is
+/// found both ways. In a cylinder only one of x and y counts.
+fn meet(surface: &Surface, ray: &Ray) -> Option<(DVec3, DVec3)> {
+    let d = ray.direction;
+    let flat = ray.origin + d * ((surface.vertex - ray.origin.z) / d.z);
+    if surface.curvature == 0.0 {
+        return flat.is_finite().then_some((flat, DVec3::Z));
+    }
+    let c = surface.curvature;
+    let [mx, my] = surface.curved.map(|curved| if curved { 1.0 } else { 0.0 });
+    let f = c * (mx * flat.x * flat.x + my * flat.y * flat.y);
+    let g = d.z - c * (mx * d.x * flat.x + my * d.y * flat.y);
+    let k = mx * d.x * d.x + my * d.y * d.y + d.z * d.z;
+    let root = g * g - c * f * k;
+    if root.is_nan() || root < 0.0 {
+        return None;
+    }
+    let along = f / (g + root.sqrt().copysign(d.z));
+    let place = flat + d * along;
+    let normal = DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
+    (place.is_finite() && normal.z > 0.0).then_some((place, normal))
+}
+
+/// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally reflected. Glassner (ed.), "An Introduction to
+/// Ray Tracing", section 4.2.
+fn refract(d: DVec3, n: DVec3, ratio: f64) -> Option<DVec3> {
+    let cosine = -d.dot(n);
+    let left = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
+    (left > 0.0).then(|| (d * ratio + n * (ratio * cosine - left.sqrt())).normalize())
+}
+
+impl Lens {
+    /// A ray from the scene toward the sensor.
+    ///
+    /// # Errors
+    /// A surface that it misses or by which it is totally reflected.
+    pub fn onward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
+        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses, |_| {})
+    }
+
+    /// A ray from the sensor toward the scene.
+    ///
+    /// # Errors
+    /// As `onward`.
+    pub fn back(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
+        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses, |_| {})
+    }
+
+    /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
+    ///
+    /// # Errors
+    /// As `onward`.
+    pub fn trail_back(&self, ray: Ray, wavelength: f64) -> Result<(Traced, Vec<DVec3>), Blocked> {
+        let mut places = Vec::with_capacity(self.surfaces().len());
+        let path = (0..self.surfaces().len()).rev().map(Event::Back);
+        let traced = self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
+        Ok((traced, places))
+    }
+
+    /// A ray from the scene along a path with two reflections.
+    ///
+    /// # Errors
+    /// As `onward`.
+    pub fn ghost(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
+        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
+    }
+
+    fn follow(
+        &self,
+        mut ray: Ray,
+        path: impl Iterator<Item = Event>,
+        wavelength: f64,
+        losses: Losses,
+        mut visit: impl FnMut(DVec3),
+    ) -> Result<Traced, Blocked> {
+        let mut met =
+            Traced { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
+        for event in path {
+            let index = event.surface();
+            let surface = &self.surfaces()[index];
+            let (place, normal) = meet(surface, &ray).ok_or(Blocked::Missed(index))?;
+            let far = place.truncate().length() / surface.semi_aperture;
+            ray.origin = place;
+            visit(place);
+            if surface.stop {
+                let relative = place.truncate() / surface.semi_aperture;
+                met.blades = met.blades.max(far / self.iris().edge(relative.y.atan2(relative.x)));
+                if let Some(slot) = met.iris.get_mut(met.crossings) {
+                    *slot = relative;
+                    met.crossings += 1;
+                }
+                continue;
+            }
+            if far > met.rim {
+                (met.rim, met.nearest_rim) = (far, index);
+            }
+            let toward_scene = matches!(event, Event::Back(_) | Event::ReflectOnward(_));
+            let (from, to, normal) = if toward_scene {
+                (surface.after, surface.before, normal)
+            } else {
+                (surface.before, surface.after, -normal)
+            };
+            let (from, to) = (from.index(wavelength), to.index(wavelength));
+            let reflects = matches!(event, Event::ReflectBack(_) | Event::ReflectOnward(_));
+            if reflects || losses == Losses::Counted {
+                let cosine = -ray.direction.dot(normal);
+                let reflected = reflectance(from, to, surface.coating, cosine, wavelength);
+                met.weight *= if reflects { reflected } else { 1.0 - reflected };
+            }
+            ray.direction = if reflects {
+                (ray.direction - normal * (2.0 * ray.direction.dot(normal))).normalize()
+            } else {
+                refract(ray.direction, normal, from / to).ok_or(Blocked::Reflected(index))?
+            };
+        }
+        met.ray = ray;
+        Ok(met)
+    }
+}
