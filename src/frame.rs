@@ -279,14 +279,15 @@ fn frame<'a>(
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
     let bounced = match (&data.gi, velocity, passes.gi.get()) {
         (Some(gi), Some(velocity), Some(pass)) => {
-            Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split)))
+            Some(pass.declare(g, (scene, data, gi), (gbuffer, open, lit, velocity), (trees, split)))
         }
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
-            let inputs = SsrInputs { gbuffer, light: lit.light, open, velocity };
+            let traced = bounced.map(|bounced| bounced.reflected);
+            let inputs = SsrInputs { gbuffer, light: lit.light, open, traced, velocity };
             let followed = matches!(sampling.method(), Method::Temporal(..));
             Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
@@ -315,7 +316,8 @@ fn frame<'a>(
     // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
     let counted = if settings.accumulate.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
-    let light = camera.starburst(g, after, (depth, light), trees, effects);
+    let bright = camera.bright_sources(g, after, (depth, light), trees, effects);
+    let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.lens_image(g, size, light, settings.lens.is_some());
     let light = camera.chromatic_aberration(g, size, light, effects);
@@ -888,20 +890,26 @@ fn frame_data(
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
     let flare = match traced.as_ref().or(through.as_ref()) {
-        _ if settings.effects.starburst.is_none() || view.parallel || scene.trees.is_none() => None,
+        _ if !settings.effects.flares() || view.parallel || scene.trees.is_none() => None,
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
+    let single = settings.sample.is_none()
+        && settings.accumulate.is_none()
+        && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
     let gi = FrameGi::new(
         gpu,
         scene,
         seen,
         &settings.gi,
-        (&sampling.bounced, sampling.bounced_before, settings.ssr.enabled),
+        (&sampling.bounced, sampling.bounced_before, [settings.ssr.enabled, single]),
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     if apart {
         values.ambient |= shared::AMBIENT_DIFFUSE_APART;
+    }
+    if gi.as_ref().is_some_and(FrameGi::finds_reflections) {
+        values.ambient |= shared::AMBIENT_REFLECTED_BY_RAYS;
     }
     if gi.is_some() {
         values.ambient &= !shared::AMBIENT_MANY_BOUNCES;

@@ -3,7 +3,7 @@
 
 use sunny16::{
     gpu::shader::Shader,
-    passes::{ao, bright_shared, culling_shared, effects_shared, gi, shared::LAYOUTS, skin_shared, ssr},
+    passes::{ao, bright_shared, culling_shared, effects_shared, gi, rays, shared::LAYOUTS, skin_shared, ssr},
 };
 
 /// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
@@ -27,6 +27,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
         .chain(gi::LAYOUTS)
+        .chain(rays::LAYOUTS)
         .chain(skin_shared::LAYOUTS)
         .chain(culling_shared::LAYOUTS)
     {
