@@ -316,7 +316,8 @@ fn frame<'a>(
     // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
     let counted = if settings.accumulate.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
-    let light = camera.starburst(g, after, (depth, light), trees, effects);
+    let bright = camera.bright_sources(g, after, (depth, light), trees, effects);
+    let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.lens_image(g, size, light, settings.lens.is_some());
     let light = camera.chromatic_aberration(g, size, light, effects);
@@ -889,7 +890,7 @@ fn frame_data(
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
     let flare = match traced.as_ref().or(through.as_ref()) {
-        _ if settings.effects.starburst.is_none() || view.parallel || scene.trees.is_none() => None,
+        _ if !settings.effects.flares() || view.parallel || scene.trees.is_none() => None,
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };

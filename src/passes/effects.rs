@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene, View,
     bloom::BloomPass,
-    bright_sources::BrightSourcesPass,
+    bright_sources::{BrightSources, BrightSourcesPass},
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
@@ -31,7 +31,8 @@ use crate::{
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
     motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
-    starburst: OnceLock<(BrightSourcesPass, StarburstPass)>,
+    bright_sources: OnceLock<BrightSourcesPass>,
+    starburst: OnceLock<StarburstPass>,
     bloom: OnceLock<BloomPass>,
     chromatic_aberration: OnceLock<ChromaticAberrationPass>,
     vignetting: OnceLock<VignettingPass>,
@@ -57,10 +58,9 @@ impl EffectPasses {
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
-        make(&self.starburst, effects.starburst.is_some(), || {
-            Ok((BrightSourcesPass::new(gpu)?, StarburstPass::new(gpu)?))
-        })?;
-        if let (Some((_, pass)), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
+        make(&self.bright_sources, effects.flares(), || BrightSourcesPass::new(gpu))?;
+        make(&self.starburst, effects.starburst.is_some(), || StarburstPass::new(gpu))?;
+        if let (Some(pass), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
             pass.prepare(gpu, starburst)?;
         }
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
@@ -114,21 +114,31 @@ impl EffectPasses {
         }
     }
 
-    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels, the trees
-    /// those that the frame refits.
-    pub fn starburst<'a>(
+    /// What is bright enough to flare; none where nothing asks for it. The data and depth are of the picture's pixels, the
+    /// trees those that the frame refits.
+    pub fn bright_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
         trees: Option<RefitTrees>,
         effects: &Effects,
+    ) -> Option<BrightSources> {
+        let pass = self.bright_sources.get().filter(|_| effects.flares() && !data.parallel())?;
+        Some(pass.declare(g, data, (depth, light), trees))
+    }
+
+    /// Spikes of bright sources; light as it is where they are off.
+    pub fn starburst<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        bright: Option<BrightSources>,
+        effects: &Effects,
     ) -> ImageHandle {
-        match (self.starburst.get(), &effects.starburst) {
-            (Some((sources, pass)), Some(starburst)) if !data.parallel() => {
-                let bright = sources.declare(g, data, (depth, light), trees);
-                pass.declare(g, data, (depth, light), bright, starburst)
-            }
+        match (self.starburst.get(), &effects.starburst, bright) {
+            (Some(pass), Some(starburst), Some(bright)) => pass.declare(g, data, (depth, light), bright, starburst),
             _ => light,
         }
     }
