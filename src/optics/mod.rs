@@ -8,6 +8,7 @@
 //! first surface's vertex, x is right and y up in the picture's frame as seen from behind the camera.
 
 pub mod coating;
+pub mod ghosts;
 pub mod glass;
 pub mod lens;
 pub mod library;
