@@ -29,6 +29,7 @@ mod fraction;
 mod graph;
 mod ies;
 mod inspect;
+mod lens;
 mod meter;
 mod open;
 mod path;
@@ -85,6 +86,8 @@ enum Command {
     Graph(graph::GraphArgs),
     /// Say what a photometric file (.ies) holds, and draw its polar plot.
     Ies(ies::IesArgs),
+    /// Say what a lens prescription is: focal length, pupils, field of view, breathing, faults; draw it with rays.
+    Lens(lens::LensArgs),
     /// Say which drivers and devices there are, what each lacks, and what to install.
     Doctor,
 }
@@ -218,6 +221,7 @@ pub fn run() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Ies(args) => ies::run(&args),
+        Command::Lens(args) => lens::run(&args),
         Command::Doctor => doctor::run(),
     };
     match result {

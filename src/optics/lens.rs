@@ -1,10 +1,13 @@
 //! A prescription with its dials set: each surface in its place, the sensor where the picture is sharp.
 
+use glam::DVec3;
+
 use super::{
     coating::Coating,
     glass::{Glass, LINE_D},
     paraxial::{self, Axis, Matrix},
     prescription::{ElementKind, Focusing, Prescription, Shape},
+    trace::{Losses, Ray},
 };
 use crate::camera::Iris;
 
@@ -83,6 +86,8 @@ pub struct Lens {
     sensor: f64,
     focal_length: f64,
     f_number: f64,
+    /// The part of the pupil's radius that light along the axis finds open.
+    filled: f64,
     iris: Iris,
 }
 
@@ -108,16 +113,44 @@ impl Lens {
         let open = lens.surfaces[lens.stop].semi_aperture;
         let before = paraxial::through(&lens.surfaces[..lens.stop], Axis::Y, LINE_D, lens.surfaces[lens.stop].vertex);
         let height = before.a.abs();
-        let widest = lens.focal_length * height / (2.0 * open);
+        let found = lens.open_radius(open / height);
+        let widest = lens.focal_length / (2.0 * found);
         lens.f_number = dials.f_stop.map_or(widest, |n| n.max(widest));
         let radius = lens.focal_length * height / (2.0 * lens.f_number);
-        lens.surfaces[lens.stop].semi_aperture = radius;
+        if lens.f_number > widest {
+            lens.surfaces[lens.stop].semi_aperture = radius;
+        } else {
+            lens.filled = found / (open / height);
+        }
         lens.sensor = lens.last() + matrix.back_focus();
         if dials.focus == f64::INFINITY {
             return Ok(lens);
         }
         let found = lens.focused(prescription.focusing(), &gaps, dials.focus);
         found.ok_or_else(|| DialError::Focus { focus: dials.focus, nearest: lens.nearest(prescription, &gaps) })
+    }
+
+    /// Radius (m) of the bundle of rays along the axis that gets through the open lens: that of the entrance pupil, unless a rim is
+    /// narrower.
+    fn open_radius(&self, pupil: f64) -> f64 {
+        let passes = |y: f64| {
+            let ray = Ray { origin: DVec3::new(0.0, y, 0.0), direction: DVec3::Z };
+            self.onward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.rim <= 1.0)
+        };
+        if passes(pupil) {
+            return pupil;
+        }
+        let (mut open, mut shut) = (0.0, pupil);
+        for _ in 0..50 {
+            let middle = 0.5 * (open + shut);
+            if passes(middle) {
+                open = middle;
+            } else {
+                shut = middle;
+            }
+        }
+        // A lens that lets nothing through would have no f-number.
+        if open > 0.0 { open } else { pupil }
     }
 
     /// The surfaces at their gaps, with the stop open and no sensor yet.
@@ -145,7 +178,7 @@ impl Lens {
             medium = after;
             vertex += gap;
         }
-        Self { surfaces, stop, sensor: vertex, focal_length: 0.0, f_number: 0.0, iris }
+        Self { surfaces, stop, sensor: vertex, focal_length: 0.0, f_number: 0.0, filled: 1.0, iris }
     }
 
     /// The same lens with another thing in focus. `None` where that cannot be.
@@ -246,10 +279,17 @@ impl Lens {
         self.focal_length
     }
 
-    /// The f-number as set: focal length over the diameter of the entrance pupil, through the corners of the iris.
+    /// The f-number as set: focal length over the diameter of the pupil that light along the axis finds, to the corners of the
+    /// iris. Of some open lenses that is the opening of a rim, and the stop's is wider.
     #[must_use]
     pub const fn f_number(&self) -> f64 {
         self.f_number
+    }
+
+    /// The part of the pupils' radius that light along the axis finds open: 1, or less where a rim is narrower than the open stop.
+    #[must_use]
+    pub const fn filled(&self) -> f64 {
+        self.filled
     }
 
     /// The shape of the stop.

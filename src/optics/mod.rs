@@ -10,6 +10,7 @@
 pub mod coating;
 pub mod ghosts;
 pub mod glass;
+pub mod imaging;
 pub mod lens;
 pub mod library;
 pub mod paraxial;
@@ -23,5 +24,7 @@ pub use lens::{Dials, Lens, Surface};
 pub use paraxial::{Axis, Bounces};
 pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, Shape};
 
+#[cfg(test)]
+mod imaging_tests;
 #[cfg(test)]
 mod tests;

@@ -227,7 +227,7 @@ impl Lens {
     #[must_use]
     pub fn working_f_number(&self, axis: Axis, wavelength: f64) -> f64 {
         let exit = self.exit_pupil(axis, wavelength);
-        (self.sensor() - exit.z) / (2.0 * exit.radius)
+        (self.sensor() - exit.z) / (2.0 * exit.radius * self.filled())
     }
 
     /// From the first vertex to the sensor along a path with two reflections, at a wavelength (m). Lee and Eisemann, "Practical

@@ -74,7 +74,10 @@ fn lenses_are_what_their_patents_say() {
         let rounded = if name == "canon-35-f1.8" { 35.0 * 6e-5 } else { 6e-5 };
         near(cardinal.focal_length * 1e3, efl, rounded);
         near(cardinal.back_focus * 1e3, bfd, rounded);
-        near(lens.f_number(), f_number, 1e-3);
+        let stop_only = cardinal.focal_length / (2.0 * cardinal.entrance.radius);
+        near(stop_only, f_number, 1e-3);
+        near(lens.f_number() * lens.filled(), stop_only, 1e-9);
+        assert!(lens.filled() <= 1.0, "{name}");
         assert_eq!(lens.ghosts().count(), ghosts, "{name}");
         near(lens.sensor() - lens.last(), cardinal.back_focus, 1e-12);
         // Two ways to the same number: by the focal length, and by the cone that reaches the sensor.
@@ -272,6 +275,8 @@ fn zooms_and_stops_are_set_within_their_range() {
     near(cardinal.focal_length / (2.0 * cardinal.entrance.radius), 8.0, 1e-9);
     let wide = lens("dgauss-50-f2", &Dials { f_stop: Some(1.0), ..Dials::default() });
     near(wide.f_number(), 2.03, 1e-3);
+    // This one's barrel is narrower than its open stop.
+    near(Lens::new(&zoom, &Dials::default()).unwrap().f_number(), 2.8, 0.06);
     for bad in [0.0, -2.0, f64::NAN] {
         let dials = Dials { f_stop: Some(bad), ..Dials::default() };
         assert!(matches!(Lens::new(&zoom, &dials), Err(DialError::FStop(_))));

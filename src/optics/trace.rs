@@ -137,7 +137,7 @@ impl Lens {
     /// # Errors
     /// A surface that it misses or by which it is totally reflected.
     pub fn onward(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses, Lost::Ended)
+        self.follow(ray, (0..self.surfaces().len()).map(Event::Onward), wavelength, losses, |_| {})
     }
 
     /// A ray from the sensor toward the scene.
@@ -145,7 +145,18 @@ impl Lens {
     /// # Errors
     /// As `onward`.
     pub fn back(&self, ray: Ray, wavelength: f64, losses: Losses) -> Result<Traced, Blocked> {
-        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses, Lost::Ended)
+        self.follow(ray, (0..self.surfaces().len()).rev().map(Event::Back), wavelength, losses, |_| {})
+    }
+
+    /// The same, and every place (m) where the ray meets a surface, in its order: for drawings.
+    ///
+    /// # Errors
+    /// As `onward`.
+    pub fn trail_back(&self, ray: Ray, wavelength: f64) -> Result<(Traced, Vec<DVec3>), Blocked> {
+        let mut places = Vec::with_capacity(self.surfaces().len());
+        let path = (0..self.surfaces().len()).rev().map(Event::Back);
+        let traced = self.follow(ray, path, wavelength, Losses::Ignored, |place| places.push(place))?;
+        Ok((traced, places))
     }
 
     /// A ray from the scene along a path with two reflections.
@@ -153,7 +164,7 @@ impl Lens {
     /// # Errors
     /// As `onward`.
     pub fn ghost(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
-        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, Lost::Ended)
+        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
     /// The same for meshes, whose outermost rays lie beyond what passes: a ray that misses a surface goes on, with `rim`
@@ -162,16 +173,28 @@ impl Lens {
     /// # Errors
     /// A surface beside which a ray is not finite.
     pub fn ghost_carried(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
-        self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, Lost::Carried)
+        let path = bounces.path(self.surfaces().len());
+        self.walk(ray, path, wavelength, (Losses::Counted, Lost::Carried), |_| {})
     }
 
     fn follow(
         &self,
-        mut ray: Ray,
+        ray: Ray,
         path: impl Iterator<Item = Event>,
         wavelength: f64,
         losses: Losses,
-        lost: Lost,
+        visit: impl FnMut(DVec3),
+    ) -> Result<Traced, Blocked> {
+        self.walk(ray, path, wavelength, (losses, Lost::Ended), visit)
+    }
+
+    fn walk(
+        &self,
+        mut ray: Ray,
+        path: impl Iterator<Item = Event>,
+        wavelength: f64,
+        (losses, lost): (Losses, Lost),
+        mut visit: impl FnMut(DVec3),
     ) -> Result<Traced, Blocked> {
         let mut met =
             Traced { ray, weight: 1.0, rim: 0.0, nearest_rim: 0, blades: 0.0, iris: [DVec2::ZERO; 3], crossings: 0 };
@@ -182,6 +205,7 @@ impl Lens {
             let far = place.truncate().length() / surface.semi_aperture;
             let far = if found { far } else { far.max(BESIDE) };
             ray.origin = place;
+            visit(place);
             if surface.stop {
                 let relative = place.truncate() / surface.semi_aperture;
                 met.blades = met.blades.max(far / self.iris().edge(relative.y.atan2(relative.x)));

@@ -8,6 +8,7 @@ mod gi;
 mod lights;
 pub mod metering;
 mod passes;
+mod prescription;
 mod probes;
 mod rig;
 
@@ -24,6 +25,7 @@ pub use gi::GiLook;
 pub use lights::{LightLook, read_profile};
 pub use metering::MeteringLook;
 pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
+pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 

@@ -1,0 +1,384 @@
+//! Where a lens puts the picture and how bright: field of view, distortion, colours' image sizes, vignetting, by exact rays.
+//!
+//! A place of the picture is given in metres on the sensor, right and up as the picture is seen; the image on the sensor is
+//! the same turned by half a turn. Directions toward the scene are tangents to the right and up: those of a pinhole in the
+//! middle of the entrance pupil.
+
+use std::f64::consts::PI;
+
+use glam::{DMat2, DVec2, DVec3};
+
+use super::{
+    glass::LINE_D,
+    lens::Lens,
+    paraxial::{Axis, Matrix},
+    trace::{Losses, Ray, Traced},
+};
+use crate::camera::{LensError, ThinLens};
+
+/// The wavelengths (m) by which a picture's red, green and blue are traced: the dominant ones of the primaries of Rec. ITU-R
+/// BT.709, seen against its white (CIE 15:2004, section 8.4).
+pub const CHANNELS: [f64; 3] = [611.4e-9, 549.1e-9, 464.2e-9];
+
+/// Steeper rays (tangent of the field angle) have no place in a flat picture: 80 degrees.
+pub const STEEPEST: f64 = 5.671;
+
+/// Rays of a pupil on each side of the square around it.
+const PUPIL_RAYS: usize = 40;
+
+/// Tangents to the right and up of a ray that leaves toward the scene; `None` where it does not go there.
+#[must_use]
+pub fn tangents(ray: &Ray) -> Option<DVec2> {
+    let d = ray.direction;
+    let t = d.truncate() / -d.z;
+    (d.z < 0.0 && t.is_finite()).then_some(t)
+}
+
+impl Lens {
+    /// The ray from a place of the picture toward a point of the last vertex' plane (m), on behind the lens.
+    fn seen_from(&self, place: DVec2, toward: DVec2, wavelength: f64, losses: Losses) -> Option<Traced> {
+        let origin = (-place).extend(self.sensor());
+        let ray = Ray { origin, direction: (toward.extend(self.last()) - origin).normalize() };
+        self.back(ray, wavelength, losses).ok()
+    }
+
+    /// Where the ray from a place of the picture to the exit pupil's middle crosses the last vertex' plane (m).
+    fn toward_exit(&self, place: DVec2, wavelength: f64) -> DVec2 {
+        let at = |axis: Axis, from: f64| {
+            let z = self.exit_pupil(axis, wavelength).z;
+            // An exit pupil at infinity: parallel to the axis.
+            let part = (self.last() - self.sensor()) / (z - self.sensor());
+            if part.is_finite() { from * (1.0 - part) } else { from }
+        };
+        DVec2::new(at(Axis::X, -place.x), at(Axis::Y, -place.y))
+    }
+
+    /// The chief ray of a place of the picture: the one through the stop's middle, as it leaves toward the scene. `None` where
+    /// no ray gets through the glass.
+    ///
+    /// Found by Newton's method from the paraxial one.
+    #[must_use]
+    pub fn chief(&self, place: DVec2, wavelength: f64) -> Option<Ray> {
+        let mut toward = self.toward_exit(place, wavelength);
+        let step = 1e-6 * self.surfaces()[self.stop()].semi_aperture;
+        let trace = |toward: DVec2| self.seen_from(place, toward, wavelength, Losses::Ignored);
+        let mut here = trace(toward)?;
+        for _ in 0..30 {
+            let miss = here.iris[0];
+            if miss.length() < 1e-10 {
+                return Some(here.ray);
+            }
+            let moved = |by: DVec2| Some((trace(toward + by)?.iris[0] - miss) / step);
+            let jacobian = DMat2::from_cols(moved(DVec2::X * step)?, moved(DVec2::Y * step)?);
+            let mut change = jacobian.inverse() * miss;
+            if !change.is_finite() {
+                return None;
+            }
+            // Newton may aim past the glass: it goes half as far then.
+            here = (0..20).find_map(|_| {
+                let found = trace(toward - change).filter(|next| next.iris[0].length() < miss.length());
+                if found.is_none() {
+                    change *= 0.5;
+                }
+                found
+            })?;
+            toward -= change;
+        }
+        (here.iris[0].length() < 1e-6).then_some(here.ray)
+    }
+
+    /// Illuminance of a place of the picture by a scene of luminance 1: the projected solid angle (sr) of the open pupil seen
+    /// from it. `pi / 4 N^2` in the middle, with the f-number at which it works. 0 where nothing gets through.
+    ///
+    /// The integral of `cos^4 / d^2` over the part of the last vertex' plane through which rays leave the lens (Kolb, Mitchell and Hanrahan, "A
+    /// Realistic Camera Model for Computer Graphics", SIGGRAPH 1995, equation 2), by the midpoint rule. The border's squares are
+    /// counted in parts, by how far their rays are from the rim.
+    #[must_use]
+    pub fn illuminance(&self, place: DVec2, wavelength: f64, losses: Losses) -> f64 {
+        let Some((middle, half)) = self.open_square(place, wavelength) else { return 0.0 };
+        let cell = 2.0 * half / PUPIL_RAYS as f64;
+        let distance = self.sensor() - self.last();
+        let mut sum = 0.0;
+        for (at, traced) in self.square(place, middle, half, PUPIL_RAYS, wavelength, losses) {
+            let Some(traced) = traced else { continue };
+            let far = traced.rim.max(traced.blades);
+            // A square of the grid is about this wide where the pupil's edge is 1.
+            let soft = cell / half;
+            let open = ((1.0 - far) / soft + 0.5).clamp(0.0, 1.0);
+            if open > 0.0 {
+                let to = at + place;
+                let cos2 = distance * distance / (distance * distance + to.length_squared());
+                sum += open * traced.weight * cos2 * cos2;
+            }
+        }
+        sum * cell * cell / (distance * distance)
+    }
+
+    /// Rays through the middles of a square's cells in the last vertex' plane.
+    fn square(
+        &self,
+        place: DVec2,
+        middle: DVec2,
+        half: f64,
+        rays: usize,
+        wavelength: f64,
+        losses: Losses,
+    ) -> impl Iterator<Item = (DVec2, Option<Traced>)> + '_ {
+        (0..rays * rays).map(move |i| {
+            let at = |i: usize| (2.0 * (i as f64 + 0.5) / rays as f64 - 1.0) * half;
+            let toward = middle + DVec2::new(at(i % rays), at(i / rays));
+            (toward, self.seen_from(place, toward, wavelength, losses))
+        })
+    }
+
+    /// Middle and half side (m) of a square in the last vertex' plane that holds all rays from a place of the picture that get
+    /// through; `None` if none does.
+    #[must_use]
+    pub fn open_square(&self, place: DVec2, wavelength: f64) -> Option<(DVec2, f64)> {
+        const RAYS: usize = 32;
+        let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
+        // The exit pupil's own size in that plane, and room for its aberrations; else all of the glass.
+        let exit = self.exit_pupil(Axis::Y, wavelength);
+        let level = self.exit_pupil(Axis::X, wavelength);
+        let scale = |pupil: super::paraxial::Pupil| {
+            pupil.radius * ((self.sensor() - self.last()) / (self.sensor() - pupil.z)).abs()
+        };
+        let seen = scale(exit).max(scale(level));
+        let guess = self.toward_exit(place, wavelength);
+        let tries = [(guess, 1.6 * seen), (guess * 0.5, 4.0 * seen), (DVec2::ZERO, rear)];
+        tries.into_iter().filter(|(_, half)| half.is_finite()).find_map(|(middle, half)| {
+            let (mut low, mut high, mut found) = (DVec2::MAX, DVec2::MIN, false);
+            for (at, traced) in self.square(place, middle, half, RAYS, wavelength, Losses::Ignored) {
+                if traced.is_some_and(|traced| traced.rim.max(traced.blades) <= 1.0) {
+                    (low, high, found) = (low.min(at), high.max(at), true);
+                }
+            }
+            let cell = 2.0 * half / RAYS as f64;
+            let border = half - 0.75 * cell;
+            // What reaches the border goes on beyond it, unless the glass ends there.
+            let cut = (low - middle).min_element() < -border || (high - middle).max_element() > border;
+            let all = half >= rear && middle == DVec2::ZERO;
+            (found && (!cut || all)).then(|| ((low + high) * 0.5, 0.5 * (high - low).max_element() + cell))
+        })
+    }
+
+    /// The thin lens that images like this one near the axis, standing in the entrance pupil, and the f-number that gives it
+    /// the same pupil: the same field of view, and the same circles of confusion at every distance.
+    ///
+    /// With the magnification m at a focus S from the entrance pupil its focal length is `m S / (1 + m)`, by Gauss's equation.
+    ///
+    /// # Errors
+    /// A focal length or f-number beyond what `ThinLens` takes.
+    pub fn equivalent(&self, focus: f64) -> Result<ThinLens, LensError> {
+        let pupil = self.entrance_pupil(Axis::Y, LINE_D);
+        let whole = self.matrix(Axis::Y, LINE_D).then(Matrix::step(self.sensor() - self.last()));
+        let focal_length = if focus.is_finite() {
+            let magnification = (whole.a).abs().max(0.0);
+            // The image of what is in focus: `a` is its size, whatever the slope.
+            magnification * focus / (1.0 + magnification)
+        } else {
+            // Parallel light: the height on the sensor by the slope at the entrance pupil.
+            (whole.b + whole.a * -pupil.z).abs()
+        };
+        ThinLens::new(focal_length, focal_length / (2.0 * pupil.radius * self.filled()))
+    }
+}
+
+/// What a lens does to a picture, on a grid over a quarter of it (the others mirror it).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imaging {
+    /// Half of the picture's width and height (m on the sensor).
+    half: DVec2,
+    /// The image distance (m) of the pinhole that it is compared with.
+    image_distance: f64,
+    nodes: Vec<Node>,
+}
+
+/// At one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Node {
+    /// Of red, green and blue: the tangents of the direction that is seen over those of the ideal one, right and up.
+    pub stretch: [DVec2; 3],
+    /// Illuminance over that of the picture's middle.
+    pub light: f64,
+}
+
+/// Nodes along each side of the quarter.
+pub const NODES: usize = 33;
+
+impl Imaging {
+    /// Of a lens as set for a sensor's part (m) that the picture shows, against a pinhole with this image distance (m).
+    ///
+    /// Where no ray gets through, the light is 0 and the directions go on as they were.
+    #[must_use]
+    pub fn new(lens: &Lens, [width, height]: [f64; 2], image_distance: f64) -> Self {
+        let half = DVec2::new(width, height) / 2.0;
+        let round = lens.surfaces().iter().all(|surface| surface.curvature == 0.0 || surface.curved == [true, true]);
+        let nodes = if round {
+            let along = Radial::new(lens, half.length(), image_distance);
+            (0..NODES * NODES).map(|i| along.at(Self::place(half, i).length())).collect()
+        } else {
+            Self::everywhere(lens, half, image_distance)
+        };
+        Self { half, image_distance, nodes }
+    }
+
+    /// Where a node lies (m).
+    fn place(half: DVec2, index: usize) -> DVec2 {
+        DVec2::new((index % NODES) as f64, (index / NODES) as f64) / (NODES - 1) as f64 * half
+    }
+
+    fn everywhere(lens: &Lens, half: DVec2, image_distance: f64) -> Vec<Node> {
+        let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+        let mut nodes: Vec<Node> = Vec::with_capacity(NODES * NODES);
+        for i in 0..NODES * NODES {
+            let place = Self::place(half, i);
+            // On the axes a ratio of tangents is that of places close to them.
+            let near = place.max(half * 1e-3);
+            let before = nodes.last().map_or([DVec2::ONE; 3], |node| node.stretch);
+            let stretch = [0, 1, 2].map(|c| {
+                let seen = lens.chief(near, CHANNELS[c]).and_then(|ray| tangents(&ray));
+                seen.map_or(before[c], |seen| seen * image_distance / near)
+            });
+            let light = lens.illuminance(place, LINE_D, Losses::Ignored) / middle;
+            nodes.push(Node { stretch, light });
+        }
+        nodes
+    }
+
+    /// All nodes, row by row from the picture's middle to the right, rows upward.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Half of the picture's width and height (m).
+    #[must_use]
+    pub const fn half(&self) -> DVec2 {
+        self.half
+    }
+
+    /// The image distance (m) of the pinhole that it is compared with.
+    #[must_use]
+    pub const fn image_distance(&self) -> f64 {
+        self.image_distance
+    }
+
+    /// At a place of the picture (m), linearly between nodes.
+    #[must_use]
+    pub fn at(&self, place: DVec2) -> Node {
+        let last = (NODES - 1) as f64;
+        let cell = (place.abs() / self.half * last).clamp(DVec2::ZERO, DVec2::splat(last));
+        let low = cell.floor().min(DVec2::splat(last - 1.0));
+        let part = cell - low;
+        let node = |dx: usize, dy: usize| self.nodes[(low.y as usize + dy) * NODES + low.x as usize + dx];
+        let mix = |a: Node, b: Node, t: f64| Node {
+            stretch: [0, 1, 2].map(|c| a.stretch[c].lerp(b.stretch[c], t)),
+            light: a.light + (b.light - a.light) * t,
+        };
+        mix(mix(node(0, 0), node(1, 0), part.x), mix(node(0, 1), node(1, 1), part.x), part.y)
+    }
+
+    /// The tangents right and up that a place of the picture (m) sees in a channel.
+    #[must_use]
+    pub fn direction(&self, place: DVec2, channel: usize) -> DVec2 {
+        self.at(place).stretch[channel] * place / self.image_distance
+    }
+
+    /// The greatest tangents to the right and up that any place of the picture sees in any channel.
+    #[must_use]
+    pub fn reach(&self) -> DVec2 {
+        let seen = self.nodes.iter().enumerate().flat_map(|(i, node)| {
+            let ideal = Self::place(self.half, i) / self.image_distance;
+            node.stretch.map(|stretch| (stretch * ideal).min(DVec2::splat(STEEPEST)))
+        });
+        seen.fold(DVec2::ZERO, DVec2::max)
+    }
+}
+
+/// The same along a radius, for lenses that are round.
+struct Radial {
+    radius: f64,
+    nodes: Vec<(f64, [f64; 3], f64)>,
+}
+
+impl Radial {
+    const STEPS: usize = 64;
+
+    fn new(lens: &Lens, radius: f64, image_distance: f64) -> Self {
+        let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+        let mut nodes: Vec<(f64, [f64; 3], f64)> = Vec::with_capacity(Self::STEPS + 1);
+        for i in 0..=Self::STEPS {
+            let at = radius * i as f64 / Self::STEPS as f64;
+            let near = at.max(radius * 1e-3);
+            let before = nodes.last().map_or([1.0; 3], |node| node.1);
+            let stretch = [0, 1, 2].map(|c| {
+                let seen = lens.chief(DVec2::X * near, CHANNELS[c]).and_then(|ray| tangents(&ray));
+                seen.map_or(before[c], |seen| seen.x * image_distance / near)
+            });
+            // Blades are not round, but nearly so: the rims cut the middle of a side as often as a corner.
+            let light = lens.illuminance(DVec2::X * at, LINE_D, Losses::Ignored) / middle;
+            nodes.push((at, stretch, light));
+        }
+        Self { radius, nodes }
+    }
+
+    fn at(&self, radius: f64) -> Node {
+        let cell = (radius / self.radius * Self::STEPS as f64).clamp(0.0, Self::STEPS as f64);
+        let low = (cell.floor() as usize).min(Self::STEPS - 1);
+        let part = cell - low as f64;
+        let (a, b) = (self.nodes[low], self.nodes[low + 1]);
+        let mix = |a: f64, b: f64| a + (b - a) * part;
+        Node { stretch: [0, 1, 2].map(|c| DVec2::splat(mix(a.1[c], b.1[c]))), light: mix(a.2, b.2) }
+    }
+}
+
+/// Fields of view (rad) over the width, height and diagonal of a sensor (m), between the chief rays of its edges at the d line; `None` for an edge
+/// that no light reaches.
+#[must_use]
+pub fn fields_of_view(lens: &Lens, [width, height]: [f64; 2]) -> [Option<f64>; 3] {
+    let half = DVec2::new(width, height) / 2.0;
+    [DVec2::X * half.x, DVec2::Y * half.y, half].map(|place| {
+        lens.open_square(place, LINE_D)?;
+        let ray = lens.chief(place, LINE_D)?;
+        Some(2.0 * (-ray.direction.z).clamp(-1.0, 1.0).acos())
+    })
+}
+
+/// Blur on the sensor (m, the root of the mean squared distance from their middle) of rays from an infinitely far or a near point in focus, seen at a
+/// place of the picture: the spot of the lens's aberrations. `None` where nothing gets through.
+///
+/// Rays are sent out from the sensor through the open pupil, and back in from where they meet the plane in focus to the entrance pupil's
+/// places: to first order their spread there times the magnification.
+#[must_use]
+pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f64> {
+    let (middle, half) = lens.open_square(place, wavelength)?;
+    let pupil = lens.entrance_pupil(Axis::Y, LINE_D).z;
+    let scale = lens.equivalent(focus).ok().and_then(|thin| thin.image_distance(focus).ok())?;
+    // On the plane in focus, or as tangents for one at infinity; both times the image distance are metres on the sensor.
+    let mut points = Vec::new();
+    for (_, traced) in lens.square(place, middle, half, 24, wavelength, Losses::Ignored) {
+        let Some(ray) = traced.and_then(|traced| traced.open().ok()).map(|traced| traced.ray) else { continue };
+        let Some(t) = tangents(&ray) else { continue };
+        points.push(if focus.is_finite() { ray.at_plane(pupil - focus) / focus } else { t });
+    }
+    let count = points.len() as f64;
+    let mean = points.iter().copied().sum::<DVec2>() / count;
+    let spread = points.iter().map(|p| (*p - mean).length_squared()).sum::<f64>() / count;
+    (count > 0.0).then(|| spread.sqrt() * scale)
+}
+
+/// Illuminance (sr) of the middle of the picture by a scene of luminance 1, of a lens that obeys Abbe's sine condition and loses
+/// nothing: `pi / 4 N^2` (Born and Wolf, "Principles of Optics", 7th ed., section 4.8.2).
+#[must_use]
+pub fn cone(lens: &Lens) -> f64 {
+    let n = lens.working_f_number(Axis::Y, LINE_D);
+    PI / (4.0 * n * n)
+}
+
+/// A ray's origin where it crosses a plane (m): what a camera's rays start from.
+#[must_use]
+pub fn started_at(ray: Ray, z: f64) -> Ray {
+    let at: DVec3 = ray.at_plane(z).extend(z);
+    if at.is_finite() { Ray { origin: at, ..ray } } else { ray }
+}

@@ -1,0 +1,187 @@
+//! The picture that a lens gives, against closed forms and bundles of rays.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::f64::consts::PI;
+
+use glam::{DVec2, DVec3, dvec2};
+
+use super::{
+    glass::LINE_D,
+    imaging::{Imaging, NODES, cone, fields_of_view, spot, tangents},
+    lens::{Dials, Lens},
+    library::NAMES,
+    paraxial::Axis,
+    prescription::Prescription,
+    trace::{Losses, Ray},
+};
+use crate::camera::ThinLens;
+
+fn lens(name: &str, dials: &Dials) -> Lens {
+    Lens::new(&Prescription::builtin(name).unwrap().unwrap(), dials).unwrap()
+}
+
+fn near(got: f64, want: f64, tolerance: f64) {
+    assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
+}
+
+/// A thin lens of 50 mm with its stop in it, so weak in curvature that its faults are small.
+fn thin(dials: &Dials) -> Lens {
+    let text = r#"{"schema": "lens-prescription/1", "elements": [
+        {"is_stop": true, "thickness_mm": 0, "semi_aperture_mm": 5},
+        {"radius_mm": 300, "thickness_mm": 0, "ior": 4.0, "semi_aperture_mm": 60},
+        {"radius_mm": -300, "thickness_mm": 50, "ior": 1.0, "semi_aperture_mm": 60}]}"#;
+    Lens::new(&Prescription::parse(text).unwrap(), dials).unwrap()
+}
+
+#[test]
+fn a_thin_lens_is_a_pinhole_with_the_cosine_to_the_fourth() {
+    let f_stop = Some(32.0);
+    for focus in [f64::INFINITY, 2.0, 0.5] {
+        let lens = thin(&Dials { focus, f_stop, ..Dials::default() });
+        let ideal = ThinLens::new(0.05, 32.0).unwrap();
+        let equivalent = lens.equivalent(focus).unwrap();
+        near(equivalent.focal_length(), 0.05, 1e-9);
+        near(equivalent.f_stop(), 32.0, 1e-9 * 32.0);
+        let v = ideal.image_distance(focus).unwrap();
+        for place in [dvec2(0.0, 0.001), dvec2(0.003, -0.004), dvec2(-0.01, 0.005)] {
+            let seen = tangents(&lens.chief(place, LINE_D).unwrap()).unwrap();
+            near((seen - place / v).length(), 0.0, 1e-9);
+            let ratio = lens.illuminance(place, LINE_D, Losses::Ignored)
+                / lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+            near(ratio, (1.0 + (place / v).length_squared()).powi(-2), 3e-3);
+        }
+        near(lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored) / cone(&lens), 1.0, 3e-3);
+        let [level, upright, diagonal] = fields_of_view(&lens, [0.036, 0.024]).map(Option::unwrap);
+        near(level, ideal.field_of_view(0.036, focus).unwrap(), 1e-6);
+        near(upright, ideal.field_of_view(0.024, focus).unwrap(), 1e-6);
+        near(diagonal, ideal.field_of_view(0.036_f64.hypot(0.024), focus).unwrap(), 1e-6);
+    }
+}
+
+/// Real lenses: the middle is as bright as the f-number says, and the pupil gets smaller with the stop as it should.
+#[test]
+fn the_middle_is_as_bright_as_the_f_number_says() {
+    for name in NAMES {
+        for f_stop in [None, Some(8.0), Some(32.0)] {
+            let lens = lens(name, &Dials { f_stop, ..Dials::default() });
+            let got = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+            let anamorphic = *name == "schneider-anamorphic-31";
+            // Open, some lenses' rims cut the cone of the stop, and others' aberrations widen it.
+            let tolerance = f_stop.map_or(0.12, |n| if n < 20.0 { 0.03 } else { 0.02 });
+            println!("{name} {f_stop:?}: {:.4}", got / cone(&lens));
+            if !anamorphic {
+                near(got / cone(&lens), 1.0, tolerance);
+            }
+            let kept = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Counted) / got;
+            assert!(kept > 0.2 && kept < 0.96, "{name}: {kept}");
+        }
+    }
+}
+
+/// The integral over the pupil against rays at random over all of the glass.
+#[test]
+fn the_pupil_is_measured_as_by_random_rays() {
+    for (name, place) in [
+        ("dgauss-50-f2", dvec2(0.012, 0.005)),
+        ("nikon-28-75-f2.8-wide", dvec2(0.016, 0.010)),
+        ("canon-70-200-f2.8", dvec2(-0.015, 0.011)),
+        ("schneider-anamorphic-31", dvec2(0.006, 0.004)),
+        ("fisheye-10", dvec2(0.008, 0.006)),
+    ] {
+        let lens = lens(name, &Dials::default());
+        let rear = lens.surfaces().last().unwrap().semi_aperture;
+        let (origin, distance) = ((-place).extend(lens.sensor()), lens.sensor() - lens.last());
+        let (n, mut sum) = (60_000, 0.0);
+        for i in 0..n {
+            // A lattice of the golden ratio's spiral.
+            let radius = rear * ((f64::from(i) + 0.5) / f64::from(n)).sqrt();
+            let toward = DVec2::from_angle(f64::from(i) * 2.399_963_229_728_653) * radius;
+            let ray = Ray { origin, direction: (toward.extend(lens.last()) - origin).normalize() };
+            if lens.back(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.open().is_ok()) {
+                sum += ray.direction.z.powi(4);
+            }
+        }
+        let want = sum / f64::from(n) * PI * rear * rear / (distance * distance);
+        let got = lens.illuminance(place, LINE_D, Losses::Ignored);
+        near(got / want, 1.0, 0.015);
+    }
+}
+
+/// Chief rays pass the stop's middle, and light that comes along them from the scene lands where they started.
+#[test]
+fn chief_rays_come_back() {
+    for name in NAMES {
+        let lens = lens(name, &Dials::default());
+        let mut found = 0;
+        for place in [dvec2(0.001, 0.0), dvec2(0.005, 0.003), dvec2(-0.002, -0.009), dvec2(0.012, 0.008)] {
+            let Some(ray) = lens.chief(place, LINE_D) else { continue };
+            let start = Ray { origin: ray.origin + ray.direction * 0.05, direction: -ray.direction };
+            let traced = lens.onward(start, LINE_D, Losses::Ignored).unwrap();
+            near((traced.ray.at_plane(lens.sensor()) + place).length(), 0.0, 1e-10);
+            near(traced.iris[0].length(), 0.0, 1e-8);
+            found += 1;
+        }
+        assert!(found >= 3, "{name}: {found}");
+    }
+}
+
+/// What the thin lens in its place says of circles of confusion, by rays from points before and behind the focus.
+#[test]
+fn the_equivalent_lens_blurs_as_the_real_one() {
+    for name in ["dgauss-50-f2", "nikon-28-75-f2.8-wide", "canon-70-200-f2.8", "kreitzer-tele-400-f2.8", "wide-22"] {
+        // So far stopped down that aberrations do not count.
+        let focus = 12.0;
+        let lens = lens(name, &Dials { focus, f_stop: Some(64.0), ..Dials::default() });
+        let thin = lens.equivalent(focus).unwrap();
+        let pupil = lens.entrance_pupil(Axis::Y, LINE_D);
+        for distance in [5.0, 8.0, 30.0, 1000.0] {
+            let point = DVec3::Z * (pupil.z - distance);
+            let rim = DVec3::new(0.0, pupil.radius * 1e-2, pupil.z) - point;
+            let ray = Ray { origin: point + rim * 0.5, direction: rim.normalize() };
+            let at = lens.onward(ray, LINE_D, Losses::Ignored).unwrap().ray.at_plane(lens.sensor());
+            let want = crate::camera::focus::circle_of_confusion(thin, focus, distance).unwrap() / 2.0 * 1e-2;
+            near(at.y.abs() / want.abs(), 1.0, 1e-4);
+        }
+    }
+}
+
+#[test]
+fn the_grid_is_what_rays_say() {
+    for (name, focus) in [("nikon-28-75-f2.8-wide", f64::INFINITY), ("schneider-anamorphic-31", 5.0), ("wide-22", 1.0)]
+    {
+        let lens = lens(name, &Dials { focus, ..Dials::default() });
+        let v = lens.equivalent(focus).unwrap().image_distance(focus).unwrap();
+        let size = [0.020, 0.0125];
+        let imaging = Imaging::new(&lens, size, v);
+        assert_eq!(imaging.nodes().len(), NODES * NODES);
+        for place in [dvec2(0.0031, 0.0017), dvec2(-0.0093, 0.0044), dvec2(0.0049, -0.0061), dvec2(-0.0001, 0.0002)] {
+            for (channel, wavelength) in super::imaging::CHANNELS.into_iter().enumerate() {
+                let seen = tangents(&lens.chief(place, wavelength).unwrap()).unwrap();
+                let got = imaging.direction(place, channel);
+                // A tenth of a pixel of a picture 2000 pixels wide.
+                near((got - seen).length() * v / size[0] * 2000.0, 0.0, 0.1);
+            }
+            let light = lens.illuminance(place, LINE_D, Losses::Ignored)
+                / lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+            near(imaging.at(place).light, light, 0.02);
+        }
+        near((imaging.at(DVec2::ZERO).light - 1.0).abs(), 0.0, 1e-9);
+        let corner = DVec2::from(size) / 2.0;
+        assert!(imaging.direction(corner, 1).cmple(imaging.reach() + 1e-12).all());
+    }
+}
+
+/// Stopped down, a lens is as sharp as diffraction lets it be; the spot falls with the aperture.
+#[test]
+fn spots_fall_with_the_aperture() {
+    for name in ["dgauss-50-f2", "canon-70-200-f2.8", "tele-250-f5.6"] {
+        let at = |f_stop: f64| {
+            let lens = lens(name, &Dials { f_stop: Some(f_stop), ..Dials::default() });
+            spot(&lens, DVec2::ZERO, f64::INFINITY, LINE_D).unwrap()
+        };
+        assert!(at(16.0) < 0.1 * at(1.0) && at(16.0) < 1.22 * 550e-9 * 16.0, "{name}: {} {}", at(1.0), at(16.0));
+    }
+    // A place that the barrel hides has none.
+    assert_eq!(spot(&lens("fisheye-10", &Dials::default()), dvec2(0.018, 0.012), f64::INFINITY, LINE_D), None);
+    assert_eq!(lens("fisheye-10", &Dials::default()).illuminance(dvec2(0.018, 0.012), LINE_D, Losses::Ignored), 0.0);
+}

@@ -1,0 +1,62 @@
+//! Lens prescriptions by name: those that come with the program, and files.
+
+use std::{fs, path::Path};
+
+use super::{LookError, nearest};
+use crate::optics::{Prescription, library, parse::MAX_BYTES};
+
+/// What names of lenses that come with the program begin with.
+pub const BUILTIN: &str = "builtin:";
+
+/// Reads a prescription for a property: `builtin:NAME`, or a file.
+///
+/// # Errors
+/// A name that no lens has; a file that cannot be read or holds no possible lens.
+pub fn read_prescription(property: &str, name: &str) -> Result<Prescription, LookError> {
+    let oops = |detail: String| LookError::Input { property: property.into(), file: name.into(), detail };
+    if let Some(lens) = name.strip_prefix(BUILTIN) {
+        let found = Prescription::builtin(lens).ok_or_else(|| {
+            let near = nearest(lens, library::NAMES.iter().copied());
+            oops(format!("no such lens comes with the program; the nearest are {near}, and `sunny16 lens` lists all"))
+        })?;
+        return found.map_err(|error| oops(error.to_string()));
+    }
+    let file = Path::new(name);
+    let about = fs::metadata(file).map_err(|error| {
+        let builtin = library::NAMES.contains(&name).then(|| format!(", or write {BUILTIN}{name}"));
+        oops(format!("{error}; check the path{}", builtin.unwrap_or_default()))
+    })?;
+    if !about.is_file() {
+        return Err(oops("it is no file; name a lens prescription (.json)".into()));
+    }
+    if about.len() > MAX_BYTES as u64 {
+        return Err(oops(format!("{} bytes are more than a prescription has ({MAX_BYTES})", about.len())));
+    }
+    let bytes = fs::read(file).map_err(|error| oops(error.to_string()))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| oops(format!("it is no text: {error}")))?;
+    Prescription::parse(text).map_err(|error| oops(error.to_string()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_files() {
+        assert_eq!(read_prescription("lens", "builtin:wide-22").unwrap().refracting(), 12);
+        let error = |name: &str| read_prescription("camera.lens.prescription", name).unwrap_err().to_string();
+        assert!(error("builtin:wide-23").contains("wide-22"), "{}", error("builtin:wide-23"));
+        assert!(error("wide-22").contains("builtin:wide-22"));
+        assert!(error("/").contains("no file"));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bad.json");
+        fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
+        let bad = path.display().to_string();
+        assert!(error(&bad).contains("no text") && error(&bad).contains("bad.json"));
+        fs::write(&path, "{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}").unwrap();
+        assert!(error(&bad).contains("element 0: thickness_mm is missing"), "{}", error(&bad));
+        fs::write(&path, vec![b' '; MAX_BYTES + 1]).unwrap();
+        assert!(error(&bad).contains("more than a prescription"));
+    }
+}
