@@ -273,6 +273,15 @@ impl Lens {
         Self { sensor: self.sensor + by, ..self }
     }
 
+    /// The same lens with bare glass: no surface has a film.
+    #[must_use]
+    pub fn bare(mut self) -> Self {
+        for surface in &mut self.surfaces {
+            surface.coating = None;
+        }
+        self
+    }
+
     /// Focal length (m) when focused at infinity.
     #[must_use]
     pub const fn focal_length(&self) -> f64 {
