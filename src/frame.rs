@@ -311,6 +311,7 @@ fn frame<'a>(
     // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
     let counted = if settings.accumulate.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
+    let light = camera.starburst(g, after, (depth, light), trees, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
@@ -881,6 +882,11 @@ fn frame_data(
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
+    let flare = match traced.as_ref().or(through.as_ref()) {
+        _ if settings.effects.starburst.is_none() || view.parallel || scene.trees.is_none() => None,
+        Some(trees) => Some(trees.clone()),
+        None => FrameTrees::new(gpu, scene, view.position)?,
+    };
     let gi = FrameGi::new(
         gpu,
         scene,
@@ -905,6 +911,7 @@ fn frame_data(
         shadows,
         traced,
         through,
+        flare,
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),

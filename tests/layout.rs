@@ -3,7 +3,7 @@
 
 use sunny16::{
     gpu::shader::Shader,
-    passes::{ao, culling_shared, effects_shared, gi, shared::LAYOUTS, skin_shared, ssr},
+    passes::{ao, bright_shared, culling_shared, effects_shared, gi, shared::LAYOUTS, skin_shared, ssr},
 };
 
 /// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
@@ -23,6 +23,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
     for host in LAYOUTS
         .into_iter()
         .chain(effects_shared::LAYOUTS)
+        .chain(bright_shared::LAYOUTS)
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
         .chain(gi::LAYOUTS)

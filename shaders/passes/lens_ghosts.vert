@@ -2,7 +2,7 @@
 // Meshes of ghosts: an instance is a chunk of 8 by 8 cells, or a disc.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
-#include "lib/bright.glsl"
+#include "shared/bright.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform ghost_block { GhostConstants ghosts; };
 layout(set = 0, binding = 1, scalar) readonly buffer bright_block {
@@ -33,7 +33,7 @@ void main() {
     out_color[channel] = source.illuminance[channel] * source.visibility * ghosts.luminance[channel] * layer.scale;
     out_soft = vec4(layer.iris_soft, item.state == GHOST_DISC ? -1.0 : float(layer.crossings));
     out_iris_shape = vec3(ghosts.blades, ghosts.curvature, ghosts.rotation);
-    out_cap = layer.pad1;
+    out_cap = layer.cap;
     out_iris = vec4(0.0);
     out_edge = vec4(0.0);
     gl_Position = NOWHERE;

@@ -2,7 +2,7 @@
 // Which ghosts are drawn, and where in memory: one work group goes through all, so that their order is always the same.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ghosts.glsl"
-#include "lib/bright.glsl"
+#include "shared/bright.glsl"
 
 layout(local_size_x = 256) in;
 
@@ -92,7 +92,7 @@ void main() {
             kept[KEYS + at] = is_drawn ? 1u : 0u;
         }
         float flux = slot < count && seen
-            ? own.flux * bright_luminance(bright.sources[slot].illuminance) * bright.sources[slot].visibility : 0.0;
+            ? own.flux * ghost_luminance(bright.sources[slot].illuminance) * bright.sources[slot].visibility : 0.0;
         light += is_drawn ? vec2(flux, 0.0) : vec2(0.0, flux);
         if (is_drawn) {
             atomicAdd(counts[0], 1u);

@@ -5,7 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define TRACING
 #include "shared/ghosts.glsl"
-#include "lib/bright.glsl"
+#include "shared/bright.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -58,8 +58,8 @@ void main() {
     vec3 lux = source.illuminance * source.visibility;
     vec3 d = travels(source);
     // NaN and infinity fail here too.
-    there = there && d.z > 1e-3 && abs(dot(d, d) - 1.0) < 1e-3 && bright_luminance(lux) > 0.0
-        && bright_luminance(lux) < 1e30 && all(greaterThanEqual(lux, vec3(0.0)));
+    there = there && d.z > 1e-3 && abs(dot(d, d) - 1.0) < 1e-3 && ghost_luminance(lux) > 0.0
+        && ghost_luminance(lux) < 1e30 && all(greaterThanEqual(lux, vec3(0.0)));
     if (!there) {
         if (thread == 0u) {
             found[out_index] = result;
@@ -239,7 +239,9 @@ void main() {
     result.cells = uneven < UNEVEN.x ? 16u : uneven < UNEVEN.y ? 32u : 64u;
     result.window = next;
     result.state = GHOST_MESH;
-    vec2 low = vec2(bound_least) * 1e-3 - ghosts.pixel, high = vec2(bound_most) * 1e-3 + ghosts.pixel;
+    // Edges lie up to a cell beyond the nodes.
+    vec2 margin = vec2(bound_most - bound_least) * 1e-3 / 8.0 + ghosts.pixel;
+    vec2 low = vec2(bound_least) * 1e-3 - margin, high = vec2(bound_most) * 1e-3 + margin;
     if (all(greaterThan(disc, size))) {
         result.state = GHOST_DISC;
         result.cells = 16u;

@@ -5,7 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define TRACING
 #include "shared/ghosts.glsl"
-#include "lib/bright.glsl"
+#include "shared/bright.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -117,9 +117,7 @@ void main() {
     }
     memoryBarrierBuffer();
     barrier();
-    // Every thread keeps what it finds until all have read the weights.
-    float own[67];
-    uint kept = 0u;
+    // Others read only whether it is below 0, which stays.
     for (uint i = thread; i < count; i += GROUP) {
         int x = int(i % side), y = int(i / side);
         GhostNode node = nodes[first + i];
@@ -139,14 +137,7 @@ void main() {
             }
         }
         float light = area > 1e-20 ? min(node.light * entering / area, 1e12) : 0.0;
-        own[kept] = node.light < 0.0 ? -1.0 : light;
-        kept += 1u;
-    }
-    barrier();
-    kept = 0u;
-    for (uint i = thread; i < count; i += GROUP) {
-        nodes[first + i].light = own[kept];
-        kept += 1u;
+        nodes[first + i].light = node.light < 0.0 ? -1.0 : light;
     }
     memoryBarrierBuffer();
     barrier();
@@ -174,7 +165,7 @@ void main() {
             layer.center = light.x > 0.0 ? moments.xy / light.x : vec2(0.0);
             layer.radius = disc;
             layer.pad0 = 0.0;
-            layer.pad1 = cap;
+            layer.cap = cap;
             layer.soft = 1.0;
             if (item.state == GHOST_DISC) {
                 vec2 size = 2.0 * sqrt(max(moments.zw / max(light.x, 1e-30) - layer.center * layer.center, vec2(0.0)));

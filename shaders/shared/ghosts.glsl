@@ -90,7 +90,7 @@ struct GhostLayer {
     float scale;               // of its illuminance, so that its light is right
     float soft;                // half width of a disc's edge over its radius
     float pad0;
-    float pad1;
+    float cap;                 // illuminance that no place exceeds
 };
 
 // A ray of a mesh on the sensor.
@@ -108,5 +108,7 @@ const uint GHOST_SOURCES = 16u;
 const uint CHUNK = 8u;
 // Of the report: ghosts drawn, dropped, beside the picture, without room; then light drawn and dropped; then sources.
 const uint REPORT_WORDS = 8u;
+
+float ghost_luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 #endif

@@ -1,5 +1,5 @@
 //! What a camera does to the picture after light has reached its lens: one value an effect, none is off. The order is
-//! that of the light's way: lens (depth of field), shutter (motion blur), scattered light, colours' image sizes,
+//! that of the light's way: lens (depth of field), shutter (motion blur), diffraction, scattered light, colours' image sizes,
 //! vignetting, sensor (grain).
 
 use glam::{DMat4, DQuat, DVec3};
@@ -17,6 +17,8 @@ pub struct Effects {
     pub depth_of_field: Option<DepthOfField>,
     /// Blur by motion while the shutter is open.
     pub motion_blur: Option<MotionBlur>,
+    /// Light that diffraction at the iris spreads.
+    pub starburst: Option<Starburst>,
     /// Light scattered in the lens.
     pub bloom: Option<Bloom>,
     /// Colours imaged at different sizes.
@@ -129,6 +131,39 @@ impl MotionBlur {
     #[must_use]
     pub fn curtain(&self) -> f64 {
         self.shutter.duration(self.exposure) / self.exposure - 1.0
+    }
+}
+
+/// Diffraction at the iris: bright sources have spikes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Starburst {
+    /// The iris.
+    pub iris: Iris,
+    /// The f-number that the sensor sees (`ThinLens::effective_f_number`), above 0.
+    pub f_number: f64,
+    /// The sensor's width (m) that the picture's width shows.
+    pub gate_width: f64,
+    /// The aperture's width over what it would be without cylinders before it, 0.25 to 1.
+    pub squeeze: f64,
+    /// Dust on the lens, 0 to 1.
+    pub dust: f64,
+    /// Scratches, 0 to 1.
+    pub scratches: f64,
+    /// Where specks and scratches lie.
+    pub seed: u32,
+    /// Lamps without a body, which the picture itself does not show, are imaged as points.
+    pub points: bool,
+}
+
+impl Starburst {
+    /// Of a clean lens.
+    ///
+    /// # Errors
+    /// A focus that is not beyond the focal length.
+    pub fn of_rig(rig: &Rig, iris: Iris) -> Result<Self, LensError> {
+        let f_number = rig.lens.effective_f_number(rig.focus)?;
+        let gate_width = rig.gate.width;
+        Ok(Self { iris, f_number, gate_width, squeeze: 1.0, dust: 0.0, scratches: 0.0, seed: 0, points: true })
     }
 }
 

@@ -515,7 +515,10 @@ impl Opened {
 
     fn bounce(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
         let gi = self.gi();
-        if gi.enabled { on_device.light_indirectly(gpu, &self.scene, &gi) } else { Ok(()) }
+        if gi.enabled {
+            on_device.light_indirectly(gpu, &self.scene, &gi)?;
+        }
+        if self.look.flares() { on_device.look_beyond_the_border(gpu, &self.scene) } else { Ok(()) }
     }
 
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.

@@ -446,6 +446,7 @@ fn report(
 /// Says which of the camera's effects the picture does not have.
 fn remark_on_effects(effects: &Effects) {
     let left: Vec<&str> = [
+        (effects.starburst.is_some(), "starbursts"),
         (effects.bloom.is_some(), "bloom"),
         (effects.chromatic_aberration.is_some(), "chromatic aberration"),
         (effects.grain.is_some(), "grain"),

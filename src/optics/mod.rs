@@ -7,6 +7,7 @@
 //! Lengths and wavelengths are metres, angles radians. Light travels along +Z from the scene to the sensor, z is 0 at the
 //! first surface's vertex, x is right and y up in the picture's frame as seen from behind the camera.
 
+pub mod aperture;
 pub mod coating;
 pub mod ghosts;
 pub mod glass;
@@ -16,6 +17,7 @@ pub mod library;
 pub mod paraxial;
 pub mod parse;
 pub mod prescription;
+pub mod starburst;
 pub mod trace;
 
 pub use coating::Coating;

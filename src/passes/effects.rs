@@ -6,12 +6,15 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene, View,
     bloom::BloomPass,
+    bright_sources::BrightSourcesPass,
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
     motion_blur::MotionBlurPass,
+    refit::RefitTrees,
     scene_data::Posed,
     skin::SkinPass,
+    starburst::StarburstPass,
     velocity::{Moment, VelocityPass},
     vignetting::VignettingPass,
 };
@@ -26,6 +29,7 @@ use crate::{
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
     motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
+    starburst: OnceLock<(BrightSourcesPass, StarburstPass)>,
     bloom: OnceLock<BloomPass>,
     chromatic_aberration: OnceLock<ChromaticAberrationPass>,
     vignetting: OnceLock<VignettingPass>,
@@ -50,6 +54,12 @@ impl EffectPasses {
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
+        make(&self.starburst, effects.starburst.is_some(), || {
+            Ok((BrightSourcesPass::new(gpu)?, StarburstPass::new(gpu)?))
+        })?;
+        if let (Some((_, pass)), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
+            pass.prepare(gpu, starburst)?;
+        }
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
         make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
         make(&self.vignetting, effects.vignetting.is_some(), || VignettingPass::new(gpu))?;
@@ -92,6 +102,25 @@ impl EffectPasses {
                 let moving = velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
                 let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
                 pass.declare(g, after, depth, moving, light, blur)
+            }
+            _ => light,
+        }
+    }
+
+    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels, the trees
+    /// those that the frame refits.
+    pub fn starburst<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        trees: Option<RefitTrees>,
+        effects: &Effects,
+    ) -> ImageHandle {
+        match (self.starburst.get(), &effects.starburst) {
+            (Some((sources, pass)), Some(starburst)) if !data.parallel() => {
+                let bright = sources.declare(g, data, (depth, light), trees);
+                pass.declare(g, data, (depth, light), bright, starburst)
             }
             _ => light,
         }

@@ -8,6 +8,8 @@ pub mod area_lights;
 pub mod background;
 pub mod blend;
 pub mod bloom;
+pub mod bright_shared;
+pub mod bright_sources;
 pub mod chromatic_aberration;
 pub mod culling;
 pub mod culling_shared;
@@ -40,6 +42,7 @@ pub mod shared;
 pub mod skin;
 pub mod skin_shared;
 pub mod ssr;
+pub mod starburst;
 pub mod taa;
 pub mod tonemap;
 pub mod traced;
@@ -86,6 +89,8 @@ pub struct FrameData {
     pub gi: Option<gi::FrameGi>,
     /// The trees that rays through refracting bodies walk; none where they are found on the picture.
     pub through: Option<traced::FrameTrees>,
+    /// The trees that rays to bright sources beyond the picture's border walk; none where nothing flares or there are none.
+    pub flare: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// Where the camera stands in the world (m).

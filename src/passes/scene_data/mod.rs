@@ -285,6 +285,15 @@ impl GpuScene {
         Ok(())
     }
 
+    /// Makes trees where there are none, so that lamps beyond the picture's border are known to be seen or hidden: without
+    /// trees, they count as hidden (`passes::bright_sources`).
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn look_beyond_the_border(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        self.grow_trees(gpu, scene)
+    }
+
     /// Traces photons through the scene that was uploaded, for bounced light; and what has changed of them when called again,
     /// after `follow`. Trees for its rays are made where there are none.
     ///

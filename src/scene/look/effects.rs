@@ -9,7 +9,7 @@ use super::{
 };
 use crate::camera::{
     Effects, ThinLens,
-    chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Vignetting},
+    chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Starburst, Vignetting},
     effects::Grain,
 };
 
@@ -20,6 +20,19 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.depth_of_field.focus", "metres from the lens, or infinity, for the blur alone"),
     ("effects.motion_blur.enabled", "true or false"),
     ("effects.motion_blur.shutter", "seconds above 0, for the blur alone, e.g. \"1/30\""),
+    ("effects.starburst.enabled", "true or false: bright sources have the spikes that the iris gives them"),
+    ("effects.starburst.f_stop", "an f-number from 0.5 to 1024, for the starburst alone"),
+    ("effects.starburst.dust", "amount of dust on the lens from 0 to 1, e.g. 0.2"),
+    ("effects.starburst.scratches", "amount of scratches on the lens from 0 to 1, e.g. 0.2"),
+    ("effects.starburst.seed", "a whole number up to 4294967295: where dust and scratches lie"),
+    (
+        "effects.starburst.anamorphic",
+        "width of the aperture over its height from 0.25 to 1, e.g. 0.5; 1 for spherical lenses",
+    ),
+    (
+        "effects.starburst.points",
+        "true or false: lamps that the picture does not show, having no body, are seen as points",
+    ),
     ("effects.bloom.enabled", "true or false"),
     ("effects.bloom.fraction", "the part of the light that is scattered, from 0 to 1, e.g. 0.02"),
     ("effects.vignetting.enabled", "true or false"),
@@ -49,6 +62,20 @@ pub struct EffectsLook {
     pub motion_blur: Option<bool>,
     /// `motion_blur.shutter` (s).
     pub motion_shutter: Option<f64>,
+    /// `starburst.enabled`.
+    pub starburst: Option<bool>,
+    /// `starburst.f_stop`.
+    pub starburst_f_stop: Option<f64>,
+    /// `starburst.dust`.
+    pub dust: Option<f64>,
+    /// `starburst.scratches`.
+    pub scratches: Option<f64>,
+    /// `starburst.seed`.
+    pub seed: Option<u32>,
+    /// `starburst.anamorphic`.
+    pub anamorphic: Option<f64>,
+    /// `starburst.points`.
+    pub points: Option<bool>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
     /// `bloom.fraction`.
@@ -80,6 +107,13 @@ impl EffectsLook {
             "effects.depth_of_field.focus" => self.depth_focus = Some(read.distance()?),
             "effects.motion_blur.enabled" => self.motion_blur = Some(read.boolean()?),
             "effects.motion_blur.shutter" => self.motion_shutter = Some(read.seconds()?),
+            "effects.starburst.enabled" => self.starburst = Some(read.boolean()?),
+            "effects.starburst.f_stop" => self.starburst_f_stop = Some(read.within(0.5, 1024.0)?),
+            "effects.starburst.dust" => self.dust = Some(read.fraction()?),
+            "effects.starburst.scratches" => self.scratches = Some(read.fraction()?),
+            "effects.starburst.seed" => self.seed = Some(read.whole(0, u32::MAX)?),
+            "effects.starburst.anamorphic" => self.anamorphic = Some(read.within(0.25, 1.0)?),
+            "effects.starburst.points" => self.points = Some(read.boolean()?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
@@ -96,14 +130,31 @@ impl EffectsLook {
     }
 }
 
+impl EffectsLook {
+    /// Whether a value of the starburst is set.
+    fn sets_starburst(&self) -> bool {
+        let values = [self.starburst_f_stop, self.dust, self.scratches, self.anamorphic];
+        values.iter().any(Option::is_some) || self.seed.is_some() || self.points.is_some()
+    }
+}
+
 impl Look {
     /// Whether there is a lens to speak of: the look names one, or one of its effects.
     #[must_use]
     pub fn needs_lens(&self) -> bool {
         let set = &self.effects;
-        let switched = [set.depth_of_field, set.bloom, set.aberration, set.vignetting, set.mechanical];
+        let switched = [set.depth_of_field, set.starburst, set.bloom, set.aberration, set.vignetting, set.mechanical];
         let values = [set.depth_f_stop, set.depth_focus, set.bloom_fraction, set.aberration_amount, set.natural];
-        self.camera.rig.names_lens() || switched.contains(&Some(true)) || values.iter().any(Option::is_some)
+        self.camera.rig.names_lens()
+            || self.effects.sets_starburst()
+            || switched.contains(&Some(true))
+            || values.iter().any(Option::is_some)
+    }
+
+    /// Whether bright sources beyond the picture's border matter.
+    #[must_use]
+    pub fn flares(&self) -> bool {
+        self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
     }
 
     /// The camera's effects for a picture of a width (pixels) by a rig; without one (a parallel projection) none of the
@@ -111,7 +162,7 @@ impl Look {
     ///
     /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and vignetting; with a
     /// sensor and an ISO speed, grain; with a motion, motion blur. Chromatic aberration is a fault that no dial tells
-    /// of and has to be asked for. A section that sets a value is on. So a look that sets no more than the exposure
+    /// of and has to be asked for, and so have starbursts. A section that sets a value is on. So a look that sets no more than the exposure
     /// leaves the picture of a pinhole as it is.
     ///
     /// # Errors
@@ -122,7 +173,9 @@ impl Look {
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
         let depth_set = set.depth_f_stop.or(set.depth_focus).is_some();
         let vignetting_set = set.natural.is_some() || set.mechanical.is_some();
+        let starburst = self.flares();
         let wanted = [
+            (starburst, set.starburst, "starburst"),
             (on(set.depth_of_field, camera.focus.is_some() || depth_set), set.depth_of_field, "depth_of_field"),
             (on(set.bloom, lens || set.bloom_fraction.is_some()), set.bloom, "bloom"),
             (on(set.aberration, set.aberration_amount.is_some()), set.aberration, "chromatic_aberration"),
@@ -139,9 +192,12 @@ impl Look {
                 None => Ok(effects),
             };
         };
-        let [depth_of_field, bloom, aberration, vignetting] = wanted.map(|(on, ..)| on);
+        let [_, depth_of_field, bloom, aberration, vignetting] = wanted.map(|(on, ..)| on);
         if depth_of_field {
             effects.depth_of_field = Some(self.depth_of_field(rig)?);
+        }
+        if starburst {
+            effects.starburst = Some(self.starburst(rig)?);
         }
         if bloom {
             let fraction = set.bloom_fraction.unwrap_or_else(|| Bloom::fraction_of(rig.lens));
@@ -170,6 +226,21 @@ impl Look {
         let focus = set.depth_focus.unwrap_or(rig.focus);
         let field = DepthOfField { lens, focus, gate_width: rig.gate.width, iris: self.camera.rig.iris(), rim };
         Ok(field.checked()?)
+    }
+
+    fn starburst(&self, rig: &Rig) -> Result<Starburst, LookError> {
+        let set = &self.effects;
+        let f_stop = set.starburst_f_stop.unwrap_or_else(|| rig.lens.f_stop());
+        let lens = ThinLens::new(rig.lens.focal_length(), f_stop)?;
+        let clean = Starburst::of_rig(&Rig { lens, ..*rig }, self.camera.rig.iris())?;
+        Ok(Starburst {
+            squeeze: set.anamorphic.unwrap_or(clean.squeeze),
+            dust: set.dust.unwrap_or(clean.dust),
+            scratches: set.scratches.unwrap_or(clean.scratches),
+            seed: set.seed.unwrap_or(clean.seed),
+            points: set.points.unwrap_or(clean.points),
+            ..clean
+        })
     }
 
     /// Blur of things that move before a camera that stands still: where the look names a shutter or asks for it.
@@ -260,6 +331,12 @@ mod tests {
         assert_eq!(with("effects.depth_of_field.f_stop=1.4").vignetting, with("effects.bloom.enabled=true").vignetting);
         assert_eq!(with("effects.depth_of_field.enabled=false").depth_of_field, None);
         assert_eq!(with("effects.bloom.enabled=false").bloom, None);
+        assert_eq!(with("effects.bloom.enabled=true").starburst, None);
+        let starburst = with("effects.starburst.dust=0.3").starburst.unwrap();
+        // f/2 at a magnification of 0.05 / 0.95.
+        assert!((starburst.f_number - 2.0 * (1.0 + 0.05 / 0.95)).abs() < 1e-12);
+        assert_eq!((starburst.dust, starburst.squeeze, starburst.points), (0.3, 1.0, true));
+        assert_eq!(with("effects.starburst.enabled=false").starburst, None);
         assert_eq!(with("effects.vignetting.mechanical=false").vignetting.unwrap().rim, None);
         assert_eq!(with("effects.chromatic_aberration.amount=0.1").chromatic_aberration.unwrap().red_over_blue, 0.001);
         // A T-number says what the glass loses, and that scatters.

@@ -1,0 +1,40 @@
+#version 460
+// A source's starburst, added to the picture: the image of a point, spread over the source's disk. Of a source that the
+// picture shows, the light that stays in its own pixels is there already.
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/bright.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 2, scalar) readonly buffer burst_block { uint burst_texels[]; };
+layout(push_constant, scalar) uniform starburst_constant_block { StarburstConstants burst; };
+
+#include "lib/starburst.glsl"
+
+layout(location = 0) flat in vec4 in_place;
+layout(location = 1) flat in vec4 in_light;
+layout(location = 0) out vec4 out_light;
+
+// Points of a disk that the image of a point is laid on.
+const uint TAPS = 16u;
+
+void main() {
+    // Pictures' y runs down, the table's up.
+    vec2 offset = (gl_FragCoord.xy - in_place.xy) * vec2(1.0, -1.0);
+    float disk = in_place.z;
+    bool point = in_light.w <= 0.0;
+    uint taps = disk < 0.5 ? 1u : TAPS;
+    float side = burst.steps * burst_side(disk);
+    float own = point ? 0.0 : 0.5 * side;
+    vec3 sum = vec3(0.0);
+    for (uint i = 0u; i < taps; ++i) {
+        // Vogel 1979, "A better way to construct the sunflower head".
+        float radius = taps == 1u ? 0.0 : disk * sqrt((float(i) + 0.5) / float(TAPS));
+        float angle = float(i) * 2.39996323;
+        vec2 at = (offset - radius * vec2(cos(angle), sin(angle))) * burst.steps;
+        sum += burst_square(at, side, own);
+    }
+    float share = burst.steps / side;
+    vec3 light = in_light.rgb * max(sum, vec3(0.0)) * (share * share / float(taps));
+    out_light = vec4(to_half_range(light), 0.0);
+}

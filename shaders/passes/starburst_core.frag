@@ -1,0 +1,53 @@
+#version 460
+// Takes from bright pixels the light that their sprites show elsewhere.
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#include "shared/frame.glsl"
+#include "lib/bright.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 1) uniform texture2D depth_image;
+layout(set = 0, binding = 2) uniform texture2D light_image;
+layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[]; };
+layout(set = 0, binding = 4, scalar) readonly buffer bright_tile_block { BrightTile tiles[]; };
+layout(set = 0, binding = 5, scalar) readonly buffer bright_block {
+    uint bright_count;
+    uint bright_candidates;
+    uint bright_dropped;
+    float bright_dropped_light;
+    BrightSource bright_sources[];
+};
+layout(set = 0, binding = 6, scalar) readonly buffer sprite_block { StarburstSprite sprites[]; };
+layout(push_constant, scalar) uniform starburst_constant_block { StarburstConstants burst; };
+
+layout(location = 0) out vec4 out_light;
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    vec4 light = texelFetch(light_image, pixel, 0);
+    out_light = light;
+    vec3 excess = bright_excess(light.rgb);
+    if (bright_luminance(excess) <= 0.0) {
+        return;
+    }
+    float depth = texelFetch(depth_image, pixel, 0).x;
+    vec2 place = vec2(pixel) + 0.5;
+    vec3 ray = bright_ray(place, frame.inverse_projection, vec2(frame.size));
+    vec4 p = frame.inverse_projection * vec4(place / vec2(frame.size) * 2.0 - 1.0, max(depth, 1e-30), 1.0);
+    for (uint i = 0u; i < bright_count; ++i) {
+        uint flags = bright_sources[i].flags;
+        if ((flags & SOURCE_BODY) != 0u) {
+            Light lamp = lights[bright_sources[i].light];
+            if ((lamp.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE && shows_lamp(lamp, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
+                out_light.rgb = light.rgb * (1.0 - sprites[i].moved);
+                return;
+            }
+        }
+    }
+    uint tile = uint(pixel.y / BRIGHT_TILE) * ((frame.size.x + uint(BRIGHT_TILE) - 1u) / uint(BRIGHT_TILE)) + uint(pixel.x / BRIGHT_TILE);
+    uint root = tiles[tile].root;
+    if (root != NONE && tiles[root].source != NONE) {
+        out_light.rgb = light.rgb - excess * sprites[tiles[root].source].moved;
+    }
+}

@@ -1,0 +1,237 @@
+//! Starbursts of bright sources: the image of a point through the iris, at its true size on the sensor, in place of the
+//! light that diffraction takes out of the sources' own pixels (docs/starburst.md).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::vec4;
+
+use super::{
+    FrameData,
+    bright_shared::{StarburstConstants, StarburstSprite},
+    bright_sources::{BrightSources, MAX_SOURCES, camera_axes},
+    gbuffer::LIGHT,
+};
+use crate::{
+    camera::{LensError, chain::Starburst},
+    gpu::{
+        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState,
+        upload::Uploader,
+    },
+    graph::{Access, Graph, ImageHandle},
+    optics::{
+        aperture::Aperture,
+        starburst::{self, HALF},
+    },
+};
+
+/// The last level of the table (`BURST_LAST` in the shaders): its texels are as large as pixels of 70 micrometres at f/1.
+const LAST_LEVEL: u32 = 8;
+
+/// The pipelines, and the table of the last aperture.
+pub struct StarburstPass {
+    sprites: Arc<ComputePipeline>,
+    core: Arc<GraphicsPipeline>,
+    draw: Arc<GraphicsPipeline>,
+    table: Mutex<Option<Table>>,
+}
+
+/// An aperture's starburst on the device.
+#[derive(Clone)]
+struct Table {
+    aperture: Aperture,
+    texels: Arc<Buffer>,
+    beyond: [f32; 3],
+    spike: f32,
+}
+
+/// Three channels in a word with a common exponent: EXT_texture_shared_exponent (Khronos), section "Encoding".
+fn shared_exponent(color: [f32; 3]) -> u32 {
+    // What nine bits and the greatest exponent hold.
+    let color = color.map(|value| if value > 0.0 { value.min(65_408.0) } else { 0.0 });
+    let most = color[0].max(color[1]).max(color[2]);
+    if most <= 0.0 {
+        return 0;
+    }
+    let mut exponent = (most.log2().floor() as i32).max(-16) + 16;
+    if (most / f32::exp2((exponent - 24) as f32)).round() >= 512.0 {
+        exponent += 1;
+    }
+    let scale = f32::exp2((exponent - 24) as f32);
+    let [r, g, b] = color.map(|value| ((value / scale).round() as u32).min(511));
+    r | g << 9 | b << 18 | (exponent.clamp(0, 31) as u32) << 27
+}
+
+/// All levels as the shaders read them.
+fn words(burst: &starburst::Starburst) -> Vec<u32> {
+    let mut out = Vec::new();
+    for level in 0..=LAST_LEVEL {
+        let places = (-HALF..HALF).flat_map(|y| (-HALF..HALF).map(move |x| (x, y)));
+        out.extend(places.zip(burst.level(level)).map(|((x, y), light)| {
+            let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
+            let scale = (1.0 + x * x + y * y).powf(1.5) * f32::exp2(level as f32);
+            shared_exponent(light.map(|value| value * scale))
+        }));
+    }
+    out
+}
+
+fn aperture(settings: &Starburst) -> Aperture {
+    let Starburst { iris, squeeze, dust, scratches, seed, .. } = *settings;
+    Aperture { iris, squeeze, dust, scratches, seed }
+}
+
+impl Table {
+    fn new(gpu: &Gpu, aperture: Aperture) -> GpuResult<Self> {
+        let impossible =
+            |error: LensError| GpuError::Pipeline { pipeline: "starburst".into(), detail: error.to_string() };
+        let burst = starburst::Starburst::new(&aperture).map_err(impossible)?;
+        let words = words(&burst);
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let texels = Buffer::new(gpu, "starburst table", bytes.len() as u64, BufferKind::Storage)?;
+        let mut uploader = Uploader::new(gpu)?;
+        uploader.buffer(&texels, bytes)?;
+        uploader.finish()?;
+        let half = HALF as f64;
+        let beyond = [half, 2.0 * half, 4.0 * half].map(|half| burst.beyond(half) as f32);
+        Ok(Self { aperture, texels, beyond, spike: burst.spike() as f32 })
+    }
+}
+
+impl StarburstPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state = |blend| GraphicsState { colors: vec![(LIGHT, blend)], ..GraphicsState::default() };
+        Ok(Self {
+            sprites: ComputePipeline::new(gpu, "starburst sprites", "starburst_sprites.comp")?,
+            core: GraphicsPipeline::new(
+                gpu,
+                "starburst core",
+                "fullscreen.vert",
+                "starburst_core.frag",
+                &state(false),
+            )?,
+            draw: GraphicsPipeline::new(gpu, "starburst", "starburst.vert", "starburst.frag", &state(true))?,
+            table: Mutex::new(None),
+        })
+    }
+
+    /// Computes the image of a point, unless it is that of the aperture before.
+    ///
+    /// # Errors
+    /// Out of memory; an impossible aperture, which looks refuse before.
+    pub fn prepare(&self, gpu: &Gpu, settings: &Starburst) -> GpuResult<()> {
+        let wanted = aperture(settings);
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if table.as_ref().is_none_or(|table| table.aperture != wanted) {
+            *table = Some(Table::new(gpu, wanted)?);
+        }
+        Ok(())
+    }
+
+    /// Declares the passes. `data` and the images are of the picture's pixels.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        bright: BrightSources,
+        settings: &Starburst,
+    ) -> ImageHandle {
+        let Some(table) = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return light };
+        let [width, height] = data.values.size;
+        let ([right, up], pitch) = camera_axes(data);
+        let [a, b, c] = table.beyond;
+        let constants = StarburstConstants {
+            steps: starburst::steps(settings.gate_width / f64::from(width), settings.f_number) as f32,
+            pitch,
+            spike: table.spike,
+            points: u32::from(settings.points),
+            beyond: vec4(a, b, c, 0.0),
+            right,
+            up,
+        };
+        let sprites = g.storage("starburst sprites", u64::from(MAX_SOURCES) * size_of::<StarburstSprite>() as u64);
+        let texels = Arc::clone(&table.texels);
+        g.pass("starburst: sprites")
+            .uses(bright.list, Access::ComputeStorageRead)
+            .uses(sprites, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (list, sprites) = (cx.buffer(bright.list), cx.buffer(sprites));
+                cx.rec.bind_compute(
+                    &self.sprites,
+                    &[
+                        data.uniform(),
+                        ("bright_block", Bind::Storage(&list)),
+                        ("burst_block", Bind::Storage(&texels)),
+                        ("sprite_block", Bind::Storage(&sprites)),
+                    ],
+                )?;
+                cx.rec.push_compute(&self.sprites, &constants);
+                cx.rec.dispatch(1, 1, 1);
+                Ok(())
+            });
+        let out = g.image("light with starbursts", width, height, LIGHT);
+        g.pass("starburst: cores")
+            .uses(depth, Access::FragmentSampled)
+            .uses(light, Access::FragmentSampled)
+            .uses(bright.tiles, Access::FragmentStorageRead)
+            .uses(bright.list, Access::FragmentStorageRead)
+            .uses(sprites, Access::FragmentStorageRead)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (depth, light) = (cx.image(depth), cx.image(light));
+                let (tiles, list, sprites) = (cx.buffer(bright.tiles), cx.buffer(bright.list), cx.buffer(sprites));
+                cx.rec.bind_graphics(
+                    &self.core,
+                    &[
+                        data.uniform(),
+                        ("depth_image", Bind::Sampled(&depth)),
+                        ("light_image", Bind::Sampled(&light)),
+                        ("light_block", Bind::Storage(&data.lights)),
+                        ("bright_tile_block", Bind::Storage(&tiles)),
+                        ("bright_block", Bind::Storage(&list)),
+                        ("sprite_block", Bind::Storage(&sprites)),
+                    ],
+                )?;
+                cx.rec.push_graphics(&self.core, &constants);
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        let texels = Arc::clone(&table.texels);
+        g.pass("starburst").uses(sprites, Access::VertexStorageRead).color_over(out).record(move |cx| {
+            let sprites = cx.buffer(sprites);
+            cx.rec.bind_graphics(
+                &self.draw,
+                &[data.uniform(), ("sprite_block", Bind::Storage(&sprites)), ("burst_block", Bind::Storage(&texels))],
+            )?;
+            cx.rec.push_graphics(&self.draw, &constants);
+            cx.rec.draw(6, MAX_SOURCES);
+            Ok(())
+        });
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_three_channels() {
+        let unpack = |word: u32| {
+            let scale = f32::exp2((word >> 27) as f32 - 24.0);
+            [word & 511, word >> 9 & 511, word >> 18 & 511].map(|mantissa| mantissa as f32 * scale)
+        };
+        for color in [[1.0, 0.5, 0.25], [0.999, 0.001, 0.0], [6e4, 3.0, 1e4], [3e-4, 2e-4, 1e-4], [511.9, 1.0, 2.0]] {
+            let got = unpack(shared_exponent(color));
+            for (got, want) in got.into_iter().zip(color) {
+                assert!((got - want).abs() <= color[0] / 511.0, "{got} for {want} of {color:?}");
+            }
+        }
+        assert_eq!(unpack(shared_exponent([0.0, f32::NAN, -1.0])), [0.0; 3]);
+        assert!(unpack(shared_exponent([f32::INFINITY; 3])).iter().all(|value| value.is_finite()));
+    }
+}
