@@ -166,7 +166,8 @@ impl Lens {
     }
 
     /// Radius (m) of a ball around the first surface, and z (m) of its middle.
-    pub(super) fn front(&self) -> (f64, f64) {
+    #[must_use]
+    pub fn front(&self) -> (f64, f64) {
         let Some(first) = self.surfaces().first() else { return (0.0, 0.0) };
         let bent = (first.curvature * first.semi_aperture).clamp(-1.0, 1.0);
         let sag = first.semi_aperture * bent / (1.0 + (1.0 - bent * bent).sqrt());
