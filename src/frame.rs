@@ -15,6 +15,7 @@ use crate::{
     camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
+    optics::Mounted,
     passes::{
         FrameData, GpuScene, Passes, View,
         anti_aliasing::Method,
@@ -225,6 +226,9 @@ pub struct Settings {
     pub refraction: RefractionMethod,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
+    /// The lens of a prescription, whose pinhole (`Mounted::pinhole`) the view is; it bends the picture after the effects that
+    /// light meets before it.
+    pub lens: Option<Arc<Mounted>>,
     /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
     pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
@@ -313,6 +317,7 @@ fn frame<'a>(
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
     let light = camera.starburst(g, after, (depth, light), trees, effects);
     let light = camera.bloom(g, size, light, effects);
+    let light = camera.lens_image(g, size, light, settings.lens.as_deref());
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let light = camera.grain(g, size, light, effects, settings.frame_number);
@@ -744,7 +749,7 @@ impl Renderer {
 
     /// Makes the pipelines of what these settings switch on.
     fn prepare(&self, settings: &Settings) -> GpuResult<()> {
-        self.passes.effects.prepare(&self.gpu, &settings.effects)?;
+        self.passes.effects.prepare(&self.gpu, &settings.effects, settings.lens.as_ref())?;
         let method = settings.anti_aliasing;
         if settings.ssr.enabled && self.passes.ssr.get().is_none() {
             // Another thread may have been faster; its pass is as good.

@@ -70,6 +70,16 @@ struct ChromaticAberrationConstants {
     float blue;                // image scale of blue over green
 };
 
+struct LensImageConstants {
+    vec2 center;               // of the picture, pixels
+    float scale;               // image distance of the picture's pinhole over that of the grid's
+    float last;                // the grid's last node along each side
+    uint distortion;           // 1: straight lines bend
+    uint colors;               // 1: red and blue have their own places
+    uint vignetting;           // 1: the pupil's share of light
+    uint pad0;
+};
+
 struct GrainConstants {
     float shot;                // variance over exposed value
     float read;                // standard deviation of black

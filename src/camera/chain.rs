@@ -42,7 +42,7 @@ impl Effects {
 pub struct Rim {
     /// Radius (m), at least that of the pupil.
     pub radius: f64,
-    /// Distance (m) in front of the pupil, 0 or more.
+    /// Distance (m) in front of the pupil; below 0 behind it.
     pub distance: f64,
 }
 
@@ -91,18 +91,18 @@ impl Rim {
     /// This rim before a pupil of a radius (m).
     ///
     /// # Errors
-    /// A rim that is smaller than the pupil; a distance that is negative or not a number.
+    /// A rim that is smaller than the pupil; a distance that is not finite.
     pub fn checked(self, pupil_radius: f64) -> Result<Self, LensError> {
         // A hair of room for rounding where both are the same.
         if !(self.radius >= pupil_radius * (1.0 - 1e-9) && self.radius.is_finite()) {
             let what = "the radius of the lens's rim in m";
             return Err(LensError::Value { what, value: self.radius, allowed: "at least that of the aperture" });
         }
-        if self.distance >= 0.0 && self.distance.is_finite() {
+        if self.distance.is_finite() {
             Ok(self)
         } else {
             let what = "the distance of the lens's rim in m";
-            Err(LensError::Value { what, value: self.distance, allowed: "finite, at least 0" })
+            Err(LensError::Value { what, value: self.distance, allowed: "finite" })
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What several commands share: scene, look, camera, exposure.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{path::PathBuf, str::FromStr, sync::Arc};
 
 use clap::Args;
 use glam::{DMat4, DVec3, Mat3, Vec3};
@@ -17,6 +17,7 @@ use crate::{
         SsrSettings, Temporal,
     },
     gpu::{Gpu, GpuResult},
+    optics::Mounted,
     passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
     photometry::{Ev100, color},
     scene::{
@@ -90,6 +91,8 @@ pub struct Opened {
     pub camera: (DMat4, Projection),
     pub size: Size,
     pub effects: Effects,
+    /// The lens of the look's prescription, set for the picture.
+    pub lens: Option<Arc<Mounted>>,
     pub animated: Option<Animated>,
 }
 
@@ -219,8 +222,8 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
         }
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
-    let (projection, effects) = through_the_lens(&look, projection, size)?;
-    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects, animated })
+    let (projection, effects, lens) = through_the_lens(&look, projection, size)?;
+    Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects, lens, animated })
 }
 
 /// Which animations the look plays.
@@ -238,22 +241,32 @@ fn chosen_animation(args: &SceneArgs, look: &Look, scene: &Scene) -> Result<Play
     }
 }
 
+/// What the camera sees by: its projection, its effects, and the lens where it is a real one.
+type Seen = (Projection, Effects, Option<Arc<Mounted>>);
+
 /// The projection and the effects of the look's lens: a focal length takes the place of the file's field of view.
-fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Result<(Projection, Effects), CliError> {
+fn through_the_lens(look: &Look, mut projection: Projection, size: Size) -> Result<Seen, CliError> {
     let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
-        return Ok((projection, look.effects(None, size.width)?));
+        return Ok((projection, look.effects(None, size.width)?, None));
     };
     if !look.needs_lens() {
-        return Ok((projection, look.effects(None, size.width)?));
+        return Ok((projection, look.effects(None, size.width)?, None));
     }
     let shown = f64::from(size.width) / f64::from(size.height);
     let camera = &look.camera;
+    if let Some(mounted) = look.mounted(shown)? {
+        let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
+        *vertical_fov = rig.vertical_fov() as f32;
+        *aspect = Some(shown as f32);
+        let effects = look.effects_through(&mounted, look.effects(Some(&rig), size.width)?)?;
+        return Ok((projection, effects, Some(Arc::new(mounted))));
+    }
     let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
     if camera.rig.focal_length.is_some() {
         *vertical_fov = rig.vertical_fov() as f32;
         *aspect = Some(shown as f32);
     }
-    Ok((projection, look.effects(Some(&rig), size.width)?))
+    Ok((projection, look.effects(Some(&rig), size.width)?, None))
 }
 
 fn default_size(look: &Look, projection: &Projection) -> Size {
@@ -339,8 +352,8 @@ impl Opened {
         self.scene.bake();
         if animated.camera.is_some() {
             let (_, _, world, projection) = choose_camera(args, &self.look, &self.scene)?;
-            let (projection, effects) = through_the_lens(&self.look, projection, self.size)?;
-            (self.camera, self.effects) = ((world, projection), effects);
+            let (projection, effects, lens) = through_the_lens(&self.look, projection, self.size)?;
+            (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
         Ok(())
     }
@@ -523,7 +536,7 @@ impl Opened {
 
     /// Settings of the finished picture: with what the camera does to it, by its dials as they were turned.
     pub fn picture_settings(&self, exposed: &Exposed, aovs: Vec<Aov>) -> Result<Settings, CliError> {
-        let effects = match exposed.solved {
+        let (effects, lens) = match exposed.solved {
             Some(Solved { dials, .. }) => {
                 let mut look = self.look.clone();
                 look.camera.shutter = Some(dials.shutter_s);
@@ -535,12 +548,14 @@ impl Opened {
                 };
                 look.camera.rig.t_stop = look.camera.rig.t_stop.map(|_| dials.f_stop);
                 look.camera.f_stop = Some(dials.f_stop * scale);
-                through_the_lens(&look, self.camera.1, self.size)?.1
+                let (_, effects, lens) = through_the_lens(&look, self.camera.1, self.size)?;
+                (effects, lens)
             }
-            None => self.effects,
+            None => (self.effects, self.lens.clone()),
         };
         Ok(Settings {
             effects,
+            lens,
             anti_aliasing: self.anti_aliasing(),
             ssr: self.ssr(),
             gi: self.gi(),

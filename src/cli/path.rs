@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     camera::{Effects, Exposure, ExposureMode, chain::MotionBlur, metering},
+    frame::Settings,
     output,
     photometry::color,
     reference::{
@@ -169,9 +170,12 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         }
         _ => None,
     };
-    let mut effects = match &metered_before {
-        Some(exposed) => opened.picture_settings(exposed, vec![])?.effects,
-        None => opened.effects,
+    let (mut effects, mounted) = match &metered_before {
+        Some(exposed) => {
+            let Settings { effects, lens, .. } = opened.picture_settings(exposed, vec![])?;
+            (effects, lens)
+        }
+        None => (opened.effects, opened.lens.clone()),
     };
     let motion = opened.blur_in_motion(&effects);
     effects.motion_blur = motion.or(effects.motion_blur);
@@ -180,11 +184,11 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
                        out, or set effects.motion_blur.enabled=false";
         return Err(CliError::Usage(message.into()));
     }
-    let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects);
+    let camera = LensCamera::new(opened.camera.0, opened.camera.1, width, height, &effects).with_lens(mounted.clone());
     let walk = Walk { bounces: args.path.bounces.unwrap_or(u32::MAX), ..Walk::default() };
     let target_error = args.path.target_error.map(|error| error.part);
     let settings = FilmSettings { walk, seed: args.path.seed.unwrap_or(0), target_error, ..FilmSettings::default() };
-    let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting);
+    let lens = (effects.depth_of_field, effects.motion_blur, effects.vignetting, &mounted);
     let print = Print::of(&opened.scene, &(opened.camera, lens, settings));
     let file = resume_file(&args.output);
     let mut film = begin(args, &file, (width, height), settings, &print)?;

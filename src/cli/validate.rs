@@ -241,7 +241,8 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
     let view = scene.view();
     let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
     let effects = lens(scene);
-    let settings = Settings { effects, gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
+    let settings =
+        Settings { effects, lens: scene.lens.clone(), gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
     let picture = renderer.render_still(&on_device, &view, &settings, scene.still_samples())?;
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }
@@ -253,7 +254,8 @@ fn world_of(scene: &open::Opened) -> World<'_> {
 /// Our path tracer's picture, with its noise.
 fn traced(case: &Case, scene: &open::Opened, world: &World<'_>, whole_pixels: bool) -> Result<Shot, CliError> {
     let [width, height] = case.size;
-    let camera = LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene));
+    let camera =
+        LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene)).with_lens(scene.lens.clone());
     let walk = Walk { bounces: case.bounces, ..Walk::default() };
     let mut film = Film::new(width, height, FilmSettings { walk, whole_pixels, ..FilmSettings::default() });
     if !film.add(world, &camera, case.spp, &path::INTERRUPTED) {

@@ -7,6 +7,7 @@
 use std::f64::consts::PI;
 
 use glam::{DMat2, DVec2, DVec3};
+use rayon::prelude::*;
 
 use super::{
     glass::LINE_D,
@@ -213,8 +214,7 @@ impl Imaging {
     #[must_use]
     pub fn new(lens: &Lens, [width, height]: [f64; 2], image_distance: f64) -> Self {
         let half = DVec2::new(width, height) / 2.0;
-        let round = lens.surfaces().iter().all(|surface| surface.curvature == 0.0 || surface.curved == [true, true]);
-        let nodes = if round {
+        let nodes = if lens.is_round() {
             let along = Radial::new(lens, half.length(), image_distance);
             (0..NODES * NODES).map(|i| along.at(Self::place(half, i).length())).collect()
         } else {
@@ -230,20 +230,25 @@ impl Imaging {
 
     fn everywhere(lens: &Lens, half: DVec2, image_distance: f64) -> Vec<Node> {
         let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
-        let mut nodes: Vec<Node> = Vec::with_capacity(NODES * NODES);
-        for i in 0..NODES * NODES {
+        let traced = |i: usize| {
             let place = Self::place(half, i);
             // On the axes a ratio of tangents is that of places close to them.
             let near = place.max(half * 1e-3);
-            let before = nodes.last().map_or([DVec2::ONE; 3], |node| node.stretch);
-            let stretch = [0, 1, 2].map(|c| {
-                let seen = lens.chief(near, CHANNELS[c]).and_then(|ray| tangents(&ray));
-                seen.map_or(before[c], |seen| seen * image_distance / near)
+            let stretch = CHANNELS.map(|wavelength| {
+                let seen = lens.chief(near, wavelength).and_then(|ray| tangents(&ray));
+                seen.map(|seen| seen * image_distance / near)
             });
-            let light = lens.illuminance(place, LINE_D, Losses::Ignored) / middle;
-            nodes.push(Node { stretch, light });
-        }
-        nodes
+            (stretch, lens.illuminance(place, LINE_D, Losses::Ignored) / middle)
+        };
+        let found: Vec<_> = (0..NODES * NODES).into_par_iter().map(traced).collect();
+        let mut before = [DVec2::ONE; 3];
+        let filled = found.into_iter().map(|(stretch, light)| {
+            for (last, found) in before.iter_mut().zip(stretch) {
+                *last = found.unwrap_or(*last);
+            }
+            Node { stretch: before, light }
+        });
+        filled.collect()
     }
 
     /// All nodes, row by row from the picture's middle to the right, rows upward.

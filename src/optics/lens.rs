@@ -307,6 +307,18 @@ impl Lens {
         self.iris
     }
 
+    /// Whether it is round: no surface is a cylinder.
+    #[must_use]
+    pub fn is_round(&self) -> bool {
+        self.surfaces.iter().all(|surface| surface.curvature == 0.0 || surface.curved == [true, true])
+    }
+
+    /// From the first vertex to that of a surface, before it bends light, in a plane through the axis, at a wavelength (m).
+    #[must_use]
+    pub fn matrix_to(&self, surface: usize, axis: Axis, wavelength: f64) -> Matrix {
+        paraxial::through(&self.surfaces[..surface], axis, wavelength, self.surfaces[surface].vertex)
+    }
+
     /// From the first vertex to the last, in a plane through the axis, at a wavelength (m).
     #[must_use]
     pub fn matrix(&self, axis: Axis, wavelength: f64) -> Matrix {

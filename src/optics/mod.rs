@@ -15,6 +15,7 @@ pub mod glass;
 pub mod imaging;
 pub mod lens;
 pub mod library;
+pub mod mount;
 pub mod paraxial;
 pub mod parse;
 pub mod prescription;
@@ -24,6 +25,7 @@ pub mod trace;
 pub use coating::Coating;
 pub use glass::Glass;
 pub use lens::{Dials, Lens, Surface};
+pub use mount::{Faults, Mounted};
 pub use paraxial::{Axis, Bounces};
 pub use prescription::{Element, ElementKind, Prescription, PrescriptionError, Shape};
 

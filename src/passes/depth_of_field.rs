@@ -85,7 +85,7 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     let blades = if field.iris.blades < 3 { 0 } else { field.iris.blades };
     // Of the field angle for one pixel from the centre; the slope is the pupil's radius times the image distance.
     let tangent = field.gate_width / width * pupil / slope.max(f64::MIN_POSITIVE);
-    let rim = field.rim.filter(|rim| rim.distance > 0.0);
+    let rim = field.rim.filter(|rim| rim.distance != 0.0);
     DepthOfFieldConstants {
         forward: data.values.forward,
         radius_at_infinity: (at_infinity * pixels) as f32,

@@ -10,6 +10,7 @@ use super::{
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
+    lens_image::LensImagePass,
     motion_blur::MotionBlurPass,
     refit::RefitTrees,
     scene_data::Posed,
@@ -22,6 +23,7 @@ use crate::{
     camera::Effects,
     gpu::{Gpu, GpuResult},
     graph::{Graph, ImageHandle},
+    optics::Mounted,
 };
 
 /// The passes that have been asked for.
@@ -34,6 +36,7 @@ pub struct EffectPasses {
     chromatic_aberration: OnceLock<ChromaticAberrationPass>,
     vignetting: OnceLock<VignettingPass>,
     grain: OnceLock<GrainPass>,
+    lens_image: OnceLock<LensImagePass>,
 }
 
 pub(super) fn make<T>(slot: &OnceLock<T>, wanted: bool, new: impl FnOnce() -> GpuResult<T>) -> GpuResult<()> {
@@ -49,7 +52,7 @@ impl EffectPasses {
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
-    pub fn prepare(&self, gpu: &Gpu, effects: &Effects) -> GpuResult<()> {
+    pub fn prepare(&self, gpu: &Gpu, effects: &Effects, lens: Option<&Arc<Mounted>>) -> GpuResult<()> {
         make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
@@ -63,6 +66,10 @@ impl EffectPasses {
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
         make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
         make(&self.vignetting, effects.vignetting.is_some(), || VignettingPass::new(gpu))?;
+        make(&self.lens_image, lens.is_some(), || LensImagePass::new(gpu))?;
+        if let (Some(pass), Some(lens)) = (self.lens_image.get(), lens) {
+            pass.prepare(gpu, lens)?;
+        }
         make(&self.grain, effects.grain.is_some(), || GrainPass::new(gpu))
     }
 
@@ -150,6 +157,20 @@ impl EffectPasses {
     ) -> ImageHandle {
         match (self.chromatic_aberration.get(), &effects.chromatic_aberration) {
             (Some(pass), Some(aberration)) => pass.declare(g, size, light, aberration),
+            _ => light,
+        }
+    }
+
+    /// The image that a prescription's lens forms; light as it is where there is none.
+    pub fn lens_image<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        size: [u32; 2],
+        light: ImageHandle,
+        lens: Option<&Mounted>,
+    ) -> ImageHandle {
+        match (self.lens_image.get(), lens) {
+            (Some(pass), Some(lens)) => pass.declare(g, size, light, lens),
             _ => light,
         }
     }

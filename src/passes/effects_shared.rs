@@ -134,6 +134,26 @@ shader_struct! {
 }
 
 shader_struct! {
+    /// Of the lens image's pass.
+    pub struct LensImageConstants {
+        /// Of the picture.
+        pub center: Vec2,
+        /// Image distance of the picture's pinhole over that of the grid's.
+        pub scale: f32,
+        /// The grid's last node along each side.
+        pub last: f32,
+        /// 1: straight lines bend.
+        pub distortion: u32,
+        /// 1: red and blue have their own places.
+        pub colors: u32,
+        /// 1: the pupil's share of light.
+        pub vignetting: u32,
+        /// Padding.
+        pub pad0: u32,
+    }
+}
+
+shader_struct! {
     /// Of the grain's pass.
     pub struct GrainConstants {
         /// Variance over exposed value.
@@ -148,7 +168,7 @@ shader_struct! {
 }
 
 /// All structs that the effects' shaders share, for the layout test.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 10] = [
     DepthOfFieldConstants::LAYOUT,
     Highlight::LAYOUT,
     VelocityConstants::LAYOUT,
@@ -157,5 +177,6 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 9] = [
     BloomConstants::LAYOUT,
     VignettingConstants::LAYOUT,
     ChromaticAberrationConstants::LAYOUT,
+    LensImageConstants::LAYOUT,
     GrainConstants::LAYOUT,
 ];

@@ -27,6 +27,7 @@ pub mod layer_tables;
 pub mod layered;
 pub mod lens_ghosts;
 pub mod lens_ghosts_shared;
+pub mod lens_image;
 pub mod light_lists;
 pub mod light_tree;
 pub mod lighting;

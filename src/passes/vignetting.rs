@@ -31,7 +31,7 @@ impl VignettingPass {
         light: ImageHandle,
         vignetting: &Vignetting,
     ) -> ImageHandle {
-        let rim = vignetting.rim.filter(|rim| rim.distance > 0.0);
+        let rim = vignetting.rim.filter(|rim| rim.distance != 0.0);
         let pitch = vignetting.width / f64::from(size[0]);
         let pupil = vignetting.pupil_radius;
         let constants = VignettingConstants {
@@ -39,7 +39,7 @@ impl VignettingPass {
             pitch: pitch as f32,
             natural: vignetting.exponent as f32,
             rim_radius: rim.map_or(0.0, |rim| rim.radius / pupil) as f32,
-            rim_shift: rim.map_or(0.0, |rim| rim.distance / pupil * pitch) as f32,
+            rim_shift: rim.map_or(0.0, |rim| rim.distance.abs() / pupil * pitch) as f32,
         };
         self.pass.declare(g, size, light, constants)
     }

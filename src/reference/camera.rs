@@ -4,7 +4,10 @@
 //! Depth of field, motion blur and vignetting are part of the reference, because they are properties of light that
 //! reaches the sensor along rays. Bloom, chromatic aberration and grain are done to a picture afterwards and are not.
 
-use std::f64::consts::{FRAC_PI_4, TAU};
+use std::{
+    f64::consts::{FRAC_PI_4, TAU},
+    sync::Arc,
+};
 
 use glam::{DMat4, DVec2, DVec3};
 
@@ -15,6 +18,7 @@ use crate::{
         effects::pupil_overlap,
         lens::Iris,
     },
+    optics::Mounted,
     scene::Projection,
 };
 
@@ -25,8 +29,8 @@ pub struct CameraRay {
     pub origin: DVec3,
     /// Unit vector.
     pub direction: DVec3,
-    /// What the light that comes along it counts, 0 or more: 0 where the barrel is in the way.
-    pub weight: f64,
+    /// What the light that comes along it counts in red, green and blue, 0 or more: 0 where the barrel is in the way.
+    pub weight: DVec3,
 }
 
 /// Whatever rays leave.
@@ -102,7 +106,7 @@ impl Pinhole {
 impl Optics for Pinhole {
     fn ray(&self, place: DVec2, _: DVec2, _: f64) -> CameraRay {
         let (origin, direction) = Pinhole::ray(self, place);
-        CameraRay { origin, direction, weight: 1.0 }
+        CameraRay { origin, direction, weight: DVec3::ONE }
     }
 }
 
@@ -119,12 +123,16 @@ struct Pupil {
 }
 
 /// A camera as its dials make it: a pinhole with whichever of lens, shutter and vignetting are on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LensCamera {
     pinhole: Pinhole,
     pupil: Option<Pupil>,
     motion: Option<MotionBlur>,
     vignetting: Option<Vignetting>,
+    /// The lens of a prescription, by whose surfaces rays are bent instead.
+    mounted: Option<Arc<Mounted>>,
+    /// Whether depth of field is on.
+    blurred: bool,
 }
 
 impl LensCamera {
@@ -139,7 +147,16 @@ impl LensCamera {
             pupil: effects.depth_of_field.filter(|_| has_lens).and_then(|field| Pupil::new(&field, &pinhole)),
             motion: effects.motion_blur,
             vignetting: effects.vignetting.filter(|_| has_lens),
+            mounted: None,
+            blurred: effects.depth_of_field.is_some(),
         }
+    }
+
+    /// The same camera with a real lens: rays go through its surfaces, out of focus where depth of field is on.
+    #[must_use]
+    pub fn with_lens(self, mounted: Option<Arc<Mounted>>) -> Self {
+        let has_lens = matches!(self.pinhole.projection, Projection::Perspective { .. });
+        Self { mounted: mounted.filter(|_| has_lens), ..self }
     }
 
     /// The same camera without lens and shutter, at the middle of the exposure.
@@ -151,7 +168,29 @@ impl LensCamera {
     /// What vignetting leaves of the light at a place of the picture (pixels).
     #[must_use]
     pub fn falloff(&self, place: DVec2) -> f64 {
-        self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
+        let by_lens = self.mounted.as_ref().map_or(1.0, |mounted| mounted.falloff(self.on_sensor(place, mounted)));
+        by_lens * self.vignetting.map_or(1.0, |v| v.at(self.tangents(place, v.width).length()))
+    }
+
+    /// A place of the picture (pixels) in metres on the sensor, right and up.
+    fn on_sensor(&self, place: DVec2, mounted: &Mounted) -> DVec2 {
+        let (width, height) = (self.pinhole.width as f64, self.pinhole.height as f64);
+        DVec2::new(place.x / width - 0.5, 0.5 - place.y / height) * mounted.gate()
+    }
+
+    /// The ray through a mounted lens: origin, direction and weight. Where colours are imaged apart, each of them is a third of
+    /// the rays.
+    fn through(&self, mounted: &Mounted, place: DVec2, lens: DVec2) -> (DVec3, DVec3, DVec3) {
+        let at = self.on_sensor(place, mounted);
+        let (mut u, mut channel) = (lens, None);
+        if mounted.faults().colors {
+            let third = (lens.x * 3.0).floor().clamp(0.0, 2.0);
+            u.x = lens.x * 3.0 - third;
+            channel = Some(third as usize);
+        }
+        let ray = if self.blurred { mounted.ray(at, u, channel) } else { mounted.chief_ray(at, channel) };
+        let own = self.vignetting.map_or(1.0, |v| v.at(at.length() / mounted.pinhole()));
+        (ray.origin, ray.direction, ray.weight * own)
     }
 
     /// Tangents of the field angle to the right and up, by the vignetting's own measure of the picture's width.
@@ -165,14 +204,19 @@ impl LensCamera {
 impl Optics for LensCamera {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> CameraRay {
         let (mut origin, mut direction) = self.pinhole.local(place);
-        let mut weight = self.falloff(place);
-        if let Some(pupil) = &self.pupil {
+        let mut weight;
+        if let Some(mounted) = &self.mounted {
+            (origin, direction, weight) = self.through(mounted, place, lens);
+        } else if let Some(pupil) = &self.pupil {
+            weight = DVec3::splat(self.falloff(place));
             let at = pupil.iris_point(lens);
             let open = pupil.open(direction.truncate(), at);
-            weight = if open > 0.0 { weight / open } else { 0.0 };
+            weight = if open > 0.0 { weight / open } else { DVec3::ZERO };
             // Through the point of the focus plane that the pinhole sees; parallel to its ray for a focus at infinity.
             origin = (at * pupil.radius).extend(0.0);
             direction -= (at * pupil.radius * pupil.per_focus).extend(0.0);
+        } else {
+            weight = DVec3::splat(self.falloff(place));
         }
         if let Some(motion) = &self.motion {
             let line = place.y / self.pinhole.height as f64 - 0.5;
@@ -194,7 +238,7 @@ impl Pupil {
         let aspect = pinhole.width as f64 / pinhole.height as f64;
         let radius = slope * 2.0 * pinhole.half_tangent() * aspect / field.gate_width;
         let real = field.lens.aperture_diameter() / 2.0;
-        let rim = field.rim.filter(|rim| rim.distance > 0.0);
+        let rim = field.rim.filter(|rim| rim.distance != 0.0);
         Some(Self {
             radius,
             per_focus: 1.0 / field.focus,
@@ -366,13 +410,13 @@ mod tests {
         for place in [DVec2::new(20.0, 30.0), DVec2::new(180.0, 120.0), DVec2::new(350.5, 3.25)] {
             let (origin, direction) = pinhole.ray(place);
             let ray = none.ray(place, DVec2::new(0.1, 0.9), 0.3);
-            assert_eq!((ray.origin, ray.direction, ray.weight), (origin, direction, 1.0));
+            assert_eq!((ray.origin, ray.direction, ray.weight), (origin, direction, DVec3::ONE));
             let target = direction / direction.dot(pinhole.forward()) * 2.0;
             for u in [DVec2::new(0.0, 0.5), DVec2::new(0.3, 0.9), DVec2::new(0.99, 0.01)] {
                 let ray = lens.ray(place, u, 0.5);
                 let t = 2.0 / ray.direction.dot(pinhole.forward());
                 assert!((ray.origin + ray.direction * t - target).length() < 1e-9, "{place} {u}");
-                assert_eq!(ray.weight, 1.0);
+                assert_eq!(ray.weight, DVec3::ONE);
             }
         }
     }
@@ -424,7 +468,7 @@ mod tests {
             for place in [DVec2::new(180.0, 120.0), DVec2::new(300.0, 200.0), DVec2::new(0.0, 0.0)] {
                 let count = 1 << 13;
                 let weights: Vec<f64> = (0..count)
-                    .map(|i| camera.ray(place, Sampler::new(SamplerKind::Sobol, 0, 0, 0, i).next_2d(), 0.5).weight)
+                    .map(|i| camera.ray(place, Sampler::new(SamplerKind::Sobol, 0, 0, 0, i).next_2d(), 0.5).weight.x)
                     .collect();
                 let mean = weights.iter().sum::<f64>() / f64::from(count);
                 let off = (place - DVec2::new(180.0, 120.0)).length() * width / 360.0;

@@ -298,7 +298,7 @@ impl Tile {
                         let place = if settings.whole_pixels { place } else { DVec2::splat(0.5) };
                         let (lens, time) = (sampler.next_2d(), sampler.next_1d());
                         let ray = camera.ray(DVec2::new(x as f64, y as f64) + place, lens, time);
-                        let parts = if ray.weight > 0.0 {
+                        let parts = if ray.weight.max_element() > 0.0 {
                             world.path(ray.origin, ray.direction, &settings.walk, &mut sampler)
                         } else {
                             Parts::default()
@@ -322,7 +322,7 @@ impl Sum {
     }
 
     /// Adds a path's light; `count` samples there are with this one. Returns whether it is a number.
-    fn include(&mut self, parts: &Parts, weight: f64, count: u32) -> bool {
+    fn include(&mut self, parts: &Parts, weight: DVec3, count: u32) -> bool {
         let (total, unlit) = (parts.total() * weight, parts.unlit * weight);
         // A path whose light is no number would make its pixel none: it counts as dark, and as counted.
         let finite = total.is_finite() && unlit.is_finite();

@@ -111,7 +111,7 @@ struct Endless(Pinhole);
 impl Optics for Endless {
     fn ray(&self, place: DVec2, lens: DVec2, time: f64) -> camera::CameraRay {
         let ray = Optics::ray(&self.0, place, lens, time);
-        camera::CameraRay { weight: if place.x < 3.0 { f64::INFINITY } else { 1.0 }, ..ray }
+        camera::CameraRay { weight: DVec3::splat(if place.x < 3.0 { f64::INFINITY } else { 1.0 }), ..ray }
     }
 }
 

@@ -7,10 +7,13 @@ use super::{
     Look, LookError, Reader,
     rig::{DEFAULT_F_STOP, DEFAULT_SHUTTER},
 };
-use crate::camera::{
-    Effects, ThinLens,
-    chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Starburst, Vignetting},
-    effects::Grain,
+use crate::{
+    camera::{
+        Effects, ThinLens,
+        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Rim, Starburst, Vignetting},
+        effects::Grain,
+    },
+    optics::{Faults, Mounted},
 };
 
 /// Every property of this section with what it takes.
@@ -40,6 +43,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.vignetting.mechanical", "true or false: the barrel cuts the pupil"),
     ("effects.chromatic_aberration.enabled", "true or false"),
     ("effects.chromatic_aberration.amount", "percent from -5 to 5 by which red is imaged larger than blue, e.g. 0.1"),
+    ("effects.distortion.enabled", "true or false: straight lines bend as the prescription has it"),
     ("effects.grain.enabled", "true or false"),
     ("effects.grain.iso", "an ISO speed from 1 to 10000000, for the grain alone"),
     ("effects.grain.pixel_pitch", "micrometres from 0.1 to 1000, e.g. 6; else the sensor's width over the picture's"),
@@ -90,6 +94,8 @@ pub struct EffectsLook {
     pub aberration: Option<bool>,
     /// `chromatic_aberration.amount` (per cent).
     pub aberration_amount: Option<f64>,
+    /// `distortion.enabled`.
+    pub distortion: Option<bool>,
     /// `grain.enabled`.
     pub grain: Option<bool>,
     /// `grain.iso`.
@@ -121,6 +127,7 @@ impl EffectsLook {
             "effects.vignetting.mechanical" => self.mechanical = Some(read.boolean()?),
             "effects.chromatic_aberration.enabled" => self.aberration = Some(read.boolean()?),
             "effects.chromatic_aberration.amount" => self.aberration_amount = Some(read.within(-5.0, 5.0)?),
+            "effects.distortion.enabled" => self.distortion = Some(read.boolean()?),
             "effects.grain.enabled" => self.grain = Some(read.boolean()?),
             "effects.grain.iso" => self.grain_iso = Some(read.within(1.0, 1e7)?),
             "effects.grain.pixel_pitch" => self.grain_pitch = Some(read.within(0.1, 1000.0)? * 1e-6),
@@ -214,6 +221,47 @@ impl Look {
                 pupil_radius: rig.lens.aperture_diameter() / 2.0,
                 rim: set.mechanical.unwrap_or(true).then(|| camera.rim(rig.lens)),
             });
+        }
+        Ok(effects)
+    }
+
+    /// The lens of the prescription for a picture of an aspect (width over height), with the faults that the look leaves on; `None` where
+    /// the look names none.
+    ///
+    /// Distortion, colours and vignetting are on unless they are switched off, or, the latter two, set to a value of their own.
+    ///
+    /// # Errors
+    /// A prescription that cannot be read; a lens that cannot be set so.
+    pub fn mounted(&self, aspect: f64) -> Result<Option<Mounted>, LookError> {
+        let set = &self.effects;
+        let by_value = set.natural.is_some() || set.mechanical.is_some();
+        let faults = Faults {
+            distortion: set.distortion.unwrap_or(true),
+            colors: set.aberration.unwrap_or(true) && set.aberration_amount.is_none(),
+            vignetting: set.vignetting.unwrap_or(true) && !by_value,
+        };
+        self.camera.rig.mounted(self.camera.f_stop, aspect, faults)
+    }
+
+    /// The camera's effects as a mounted lens has them, of those of its rig.
+    ///
+    /// # Errors
+    /// A lens that cannot be.
+    pub fn effects_through(&self, mounted: &Mounted, effects: Effects) -> Result<Effects, LookError> {
+        let mut effects = effects;
+        let own = self.effects.mechanical.unwrap_or(true).then(|| mounted.rim()).flatten();
+        if let Some(field) = &mut effects.depth_of_field {
+            field.rim = own.map(|rim| Rim { radius: rim.radius.max(field.lens.aperture_diameter() / 2.0), ..rim });
+            // The picture of the pinhole is wider than the sensor where the lens bends more into it.
+            field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole();
+        }
+        if mounted.faults().vignetting {
+            effects.vignetting = None;
+        } else if let Some(vignetting) = &mut effects.vignetting {
+            vignetting.rim = own.map(|rim| Rim { radius: rim.radius.max(vignetting.pupil_radius), ..rim });
+        }
+        if mounted.faults().colors {
+            effects.chromatic_aberration = None;
         }
         Ok(effects)
     }

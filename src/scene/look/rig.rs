@@ -3,11 +3,14 @@
 
 use glam::DVec3;
 
-use super::{LookError, Reader};
-use crate::camera::{
-    GateFit, Iris, SensorSize, ThinLens,
-    body::{SENSORS, SensorPreset, Shutter},
-    chain::{Rig, Rim},
+use super::{LookError, Reader, prescription::read_prescription};
+use crate::{
+    camera::{
+        GateFit, Iris, SensorSize, ThinLens,
+        body::{SENSORS, SensorPreset, Shutter},
+        chain::{Rig, Rim},
+    },
+    optics::{Dials, Faults, Mounted, lens::DialError, mount::MountError},
 };
 
 /// Every property of this section with what it takes.
@@ -17,6 +20,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.body.resolution", "pixels as \"1920x1080\", each side 1 to 65536"),
     ("camera.body.curtain", "global, focal-plane or rolling"),
     ("camera.body.curtain_time", "seconds above 0, up to 1000, from the first line to the last, e.g. \"1/250\""),
+    (
+        "camera.lens.prescription",
+        "builtin:NAME or a file (.json): a real lens by its surfaces, see `sunny16 lens`; focal_length then sets its zoom",
+    ),
     ("camera.lens.focal_length", "millimetres from 0.1 to 10000, e.g. 35 or \"35mm\""),
     ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
     ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
@@ -58,6 +65,8 @@ pub struct RigLook {
     pub curtain: Option<Curtain>,
     /// `body.curtain_time` in seconds.
     pub curtain_time: Option<f64>,
+    /// `lens.prescription`: a name or a file.
+    pub prescription: Option<String>,
     /// `lens.focal_length` in metres.
     pub focal_length: Option<f64>,
     /// `lens.focus` in metres from the lens; may be infinite.
@@ -107,6 +116,7 @@ impl RigLook {
             "camera.body.curtain_time" => {
                 self.curtain_time = Some(read.seconds().ok().filter(|t| *t <= 1000.0).ok_or_else(|| read.wrong())?)
             }
+            "camera.lens.prescription" => self.prescription = Some(read.file()?.display().to_string()),
             "camera.lens.focal_length" => self.focal_length = Some(read.millimetres(0.1, 10_000.0)?),
             "camera.lens.focus" => self.focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
@@ -126,10 +136,10 @@ impl RigLook {
         Ok(true)
     }
 
-    /// Whether the look names a lens, by focal length or focus. An f-number alone is a dial of the exposure.
+    /// Whether the look names a lens, by prescription, focal length or focus. An f-number alone is a dial of the exposure.
     #[must_use]
     pub fn names_lens(&self) -> bool {
-        self.focal_length.or(self.focus).is_some()
+        self.prescription.is_some() || self.focal_length.or(self.focus).is_some()
     }
 
     /// The sensor, full frame if nobody named one.
@@ -186,6 +196,63 @@ impl RigLook {
             }
             None => Rig::with_field_of_view(fov, f_stop, focus, gate)?,
         };
+        self.with_losses(rig, f_stop)
+    }
+
+    /// The lens of the prescription before the sensor's part that a picture of an aspect (width over height) shows; `None` where
+    /// the look names none.
+    ///
+    /// # Errors
+    /// A prescription that cannot be read; a lens that cannot be set so.
+    pub fn mounted(&self, f_stop: Option<f64>, aspect: f64, faults: Faults) -> Result<Option<Mounted>, LookError> {
+        let Some(name) = &self.prescription else { return Ok(None) };
+        let property = "camera.lens.prescription";
+        let prescription = read_prescription(property, name)?;
+        let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
+        let dials = Dials {
+            focal_length: self.focal_length,
+            focus: self.focus.unwrap_or(f64::INFINITY),
+            f_stop: Some(f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP)),
+            iris: self.iris(),
+        };
+        if let (Some(asked), Some([least, most])) = (self.focal_length, prescription.zoom_range())
+            && !(least * 0.95..=most * 1.05).contains(&asked)
+        {
+            return Err(LookError::BadValue {
+                path: "camera.lens.focal_length".into(),
+                value: format!("{} mm", asked * 1e3),
+                expected: format!("this prescription is for {} to {} mm; leave it out", least * 1e3, most * 1e3),
+            });
+        }
+        let breathing = self.breathing.unwrap_or(true);
+        let mounted = Mounted::new(&prescription, &dials, [gate.width, gate.height], faults, breathing);
+        mounted.map(Some).map_err(|error| {
+            let bad = |path: &str, value: f64| LookError::BadValue {
+                path: path.into(),
+                value: value.to_string(),
+                expected: error.to_string(),
+            };
+            match error {
+                MountError::TooOpen { asked, .. } => bad("camera.lens.f_stop", asked),
+                MountError::Dial(DialError::Focus { focus, .. }) => bad("camera.lens.focus", focus),
+                _ => LookError::Input { property: property.into(), file: name.clone(), detail: error.to_string() },
+            }
+        })
+    }
+
+    /// The rig of a mounted lens: the thin lens that images like it, and the pinhole that sees as much.
+    ///
+    /// # Errors
+    /// A T-number below the f-number.
+    pub fn mounted_rig(&self, f_stop: Option<f64>, mounted: &Mounted) -> Result<Rig, LookError> {
+        let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
+        let gate = SensorSize { width: mounted.gate().x, height: mounted.gate().y };
+        let rig = Rig { lens: mounted.thin(), focus: mounted.focus(), gate, image_distance: mounted.pinhole() };
+        self.with_losses(rig, f_stop)
+    }
+
+    /// The same rig with what its glass loses, by the T-number.
+    fn with_losses(&self, rig: Rig, f_stop: f64) -> Result<Rig, LookError> {
         // The T-number counts what the glass loses.
         let transmission = self.t_stop.map_or(1.0, |t| (f_stop / t).powi(2));
         if transmission > 1.0 {

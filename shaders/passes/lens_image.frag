@@ -1,0 +1,65 @@
+#version 460
+// The picture as a real lens forms it: each place of the sensor sees the direction that rays through its surfaces found, each
+// colour its own, with the light that the pupil lets through. The grid is over a quarter of the picture (optics/imaging.rs).
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+#extension GL_EXT_scalar_block_layout : require
+#include "shared/effects.glsl"
+#include "lib/packing.glsl"
+
+layout(set = 0, binding = 0) uniform texture2D light_image;
+// Two vectors a node: tangents over those of a pinhole, right and up, of red, green, blue; light over the middle's.
+layout(set = 0, binding = 1, scalar) readonly buffer grid_block { vec4 grid[]; };
+layout(push_constant, scalar) uniform lens_image_block { LensImageConstants lens; };
+layout(location = 0) out vec4 out_light;
+
+#include "lib/cubic.glsl"
+
+struct Node {
+    vec4 red_green;
+    vec4 blue_light;
+};
+
+Node node_at(vec2 from_center) {
+    vec2 cell = clamp(abs(from_center) / lens.center * lens.last, vec2(0.0), vec2(lens.last));
+    vec2 low = min(floor(cell), vec2(lens.last - 1.0));
+    vec2 part = cell - low;
+    uint row = uint(lens.last) + 1u;
+    uint corner = 2u * (uint(low.y) * row + uint(low.x));
+    vec4 found[2];
+    for (uint i = 0u; i < 2u; ++i) {
+        vec4 below = mix(grid[corner + i], grid[corner + 2u + i], part.x);
+        vec4 above = mix(grid[corner + 2u * row + i], grid[corner + 2u * row + 2u + i], part.x);
+        found[i] = mix(below, above, part.y);
+    }
+    return Node(found[0], found[1]);
+}
+
+// Of a place that the pinhole does not show either: nothing is known of what is there.
+float seen(vec2 at, int channel) {
+    vec2 size = 2.0 * lens.center;
+    if (any(lessThan(at, vec2(-0.5))) || any(greaterThan(at, size + 0.5))) {
+        return 0.0;
+    }
+    return channel_at(at, channel);
+}
+
+void main() {
+    vec2 from_center = gl_FragCoord.xy - lens.center;
+    Node node = node_at(from_center);
+    vec2 stretch[3] = vec2[](node.red_green.xy, node.red_green.zw, node.blue_light.xy);
+    if (lens.colors == 0u) {
+        stretch[0] = stretch[1];
+        stretch[2] = stretch[1];
+    }
+    vec3 light;
+    for (int c = 0; c < 3; ++c) {
+        // Without distortion only what colours differ by is left.
+        vec2 by = lens.distortion != 0u ? stretch[c] * lens.scale : stretch[c] / stretch[1];
+        light[c] = seen(lens.center + from_center * by, c);
+    }
+    if (lens.vignetting != 0u) {
+        light *= node.blue_light.z;
+    }
+    out_light = vec4(to_half_range(light), 1.0);
+}

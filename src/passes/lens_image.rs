@@ -1,0 +1,88 @@
+//! The picture as a real lens forms it: distortion, colours' image sizes and vignetting of its prescription, from rays
+//! traced through its surfaces (`optics::imaging`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::{Vec2, Vec4};
+
+use super::{dynamic_buffer, effects_shared::LensImageConstants, gbuffer::LIGHT};
+use crate::{
+    gpu::{Bind, Buffer, Gpu, GpuResult, GraphicsPipeline, GraphicsState},
+    graph::{Access, Graph, ImageHandle},
+    optics::{Mounted, imaging::NODES},
+};
+
+/// The pipeline, and the grid of the lens that was used last.
+pub struct LensImagePass {
+    pipeline: Arc<GraphicsPipeline>,
+    grid: Mutex<Option<(Arc<Mounted>, Arc<Buffer>)>>,
+}
+
+impl LensImagePass {
+    /// Makes the pipeline.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let state = GraphicsState { colors: vec![(LIGHT, false)], ..GraphicsState::default() };
+        let pipeline = GraphicsPipeline::new(gpu, "lens image", "fullscreen.vert", "lens_image.frag", &state)?;
+        Ok(Self { pipeline, grid: Mutex::new(None) })
+    }
+
+    /// Puts a lens's grid on the device where it is not there yet.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn prepare(&self, gpu: &Gpu, lens: &Arc<Mounted>) -> GpuResult<()> {
+        let mut held = self.grid.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, lens)) {
+            return Ok(());
+        }
+        let nodes: Vec<[Vec4; 2]> = lens
+            .imaging()
+            .nodes()
+            .iter()
+            .map(|node| {
+                let [red, green, blue] = node.stretch.map(glam::DVec2::as_vec2);
+                [red.extend(green.x).extend(green.y), blue.extend(node.light as f32).extend(0.0)]
+            })
+            .collect();
+        *held = Some((Arc::clone(lens), dynamic_buffer(gpu, "lens image grid", nodes.as_flattened())?));
+        Ok(())
+    }
+
+    /// Declares the pass: from light as the pinhole sees it that `Mounted::pinhole` is, to that on the sensor.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        [width, height]: [u32; 2],
+        light: ImageHandle,
+        lens: &Mounted,
+    ) -> ImageHandle {
+        let grid = self.grid.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, grid)| Arc::clone(grid));
+        let Some(grid) = grid else { return light };
+        let faults = lens.faults();
+        let size = Vec2::new(width as f32, height as f32);
+        // A place's tangents are its metres over the grid's image distance, and the pinhole's pixels are by its own.
+        let scale = lens.pinhole() / lens.imaging().image_distance();
+        let constants = LensImageConstants {
+            center: size * 0.5,
+            scale: scale as f32,
+            last: (NODES - 1) as f32,
+            distortion: u32::from(faults.distortion),
+            colors: u32::from(faults.colors),
+            vignetting: u32::from(faults.vignetting),
+            pad0: 0,
+        };
+        let out = g.image("light through the lens", width, height, LIGHT);
+        g.pass("lens image").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
+            let light = cx.image(light);
+            let binds = [("light_image", Bind::Sampled(&light)), ("grid_block", Bind::Storage(&grid))];
+            cx.rec.bind_graphics(&self.pipeline, &binds)?;
+            cx.rec.push_graphics(&self.pipeline, &constants);
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        out
+    }
+}
