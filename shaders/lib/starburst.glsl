@@ -63,7 +63,7 @@ vec3 burst_square(vec2 at, float side, float own) {
 // The side (pixels) of what is looked up for a pixel of a source with a disk: wide enough for neighbouring points of the disk
 // to overlap. What diffraction moves by less than half of it stays where it is.
 float burst_side(float disk) {
-    return disk < 0.5 ? 1.0 : max(0.6 * disk, 1.0);
+    return disk < 0.5 ? 1.0 : max(0.7 * disk, 1.0);
 }
 
 // The light beyond a square around the centre: Starburst::beyond.

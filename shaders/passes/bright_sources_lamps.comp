@@ -25,10 +25,12 @@ layout(push_constant, scalar) uniform bright_constant_block { BrightConstants co
 
 // Places on a lamp that are looked for.
 const uint SAMPLES = 32u;
-// A point is looked for in a disk of this radius (pixels), so that an edge hides it bit by bit.
+// A point is looked for in a disk of this radius (pixels, beyond the border too), so that an edge hides it bit by bit.
 const float POINT_RADIUS = 2.0;
-// What is this much nearer than a lamp, of its distance, hides it.
-const float BEFORE = 2e-3;
+// What is this much nearer than a lamp, of its distance, hides it; a flat one, whose own surface a pixel may show elsewhere, has
+// more room.
+const float BEFORE = 1e-3;
+const float BEFORE_FLAT = 3e-3;
 
 // Points of the unit disk, evenly. Vogel 1979, "A better way to construct the sunflower head".
 vec2 sunflower(uint i) {
@@ -38,7 +40,7 @@ vec2 sunflower(uint i) {
 }
 
 // x: seen; y: beyond the picture's border. `d` is a place on the lamp relative to the camera, or a direction to what is
-// infinitely far; `nearer` the part of its distance at which something may hide it.
+// infinitely far; `nearer` the part of its distance at which something may hide it; `shift` moves it by pixels.
 vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
     vec4 clip = frame.view_projection * vec4(d, far ? 0.0 : 1.0);
     vec2 place = (clip.xy / max(clip.w, 1e-30) * 0.5 + 0.5) * vec2(frame.size) + shift;
@@ -49,7 +51,8 @@ vec2 seen(vec3 d, bool far, float nearer, vec2 shift) {
         return vec2(depth > own ? 0.0 : 1.0, 0.0);
     }
 #ifdef TRACED
-    vec3 along = far ? d * 1e9 : d;
+    vec3 across = (constants.right.xyz * shift.x - constants.up.xyz * shift.y) * constants.pitch;
+    vec3 along = (d + across * dot(d, frame.forward.xyz)) * (far ? 1e9 : 1.0);
     bool open = trace_ray(vec3(0.0), along, vec3(0.0), far ? 1.0 : nearer, true).instance == NONE;
     return vec2(open ? 1.0 : 0.0, 1.0);
 #else
@@ -114,12 +117,13 @@ void main() {
     float strength = bright_luminance(source.illuminance);
     bool bright = !body || bright_luminance(nits) * frame.pre_exposure > BRIGHT;
     // From behind, no light enters the lens.
-    bool wanted = front > 0.01 && bright && strength > LEAST_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);
+    bool wanted = front > 0.01 && bright && (light.kind & LIGHT_HIDDEN) == 0u && strength > LEAST_SOURCE * pixel_solid_angle(constants.pitch, 1.0) && !isinf(strength);
     for (uint i = 0u; wanted && i < SAMPLES; ++i) {
         vec2 p = sunflower(i);
         vec3 at = d;
         vec2 shift = vec2(0.0);
-        float nearer = 1.0 - BEFORE;
+        bool flat_shape = kind == LIGHT_DISK || kind == LIGHT_RECTANGLE || kind == LIGHT_TRIANGLE;
+        float nearer = 1.0 - (flat_shape ? BEFORE_FLAT : BEFORE);
         if (far) {
             vec3 side = normalize(cross(to, abs(to.y) < 0.9 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
             at = normalize(to + tan(angular) * (side * p.x + cross(to, side) * p.y));

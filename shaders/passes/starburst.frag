@@ -16,7 +16,7 @@ layout(location = 1) flat in vec4 in_light;
 layout(location = 0) out vec4 out_light;
 
 // Points of a disk that the image of a point is laid on.
-const uint TAPS = 16u;
+const uint TAPS = 24u;
 
 void main() {
     // Pictures' y runs down, the table's up.

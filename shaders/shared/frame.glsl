@@ -72,6 +72,8 @@ const uint LIGHT_TWO_SIDED = 0x100u;
 const uint LIGHT_SHADOW = 0x200u;
 // A piece of a mesh that glows: rays through the scene meet it.
 const uint LIGHT_MESH = 0x400u;
+// Nobody is to see the lamp itself.
+const uint LIGHT_HIDDEN = 0x800u;
 const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its

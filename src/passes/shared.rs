@@ -387,6 +387,8 @@ pub const LIGHT_TUBE: u32 = 5;
 pub const LIGHT_TRIANGLE: u32 = 6;
 /// A piece of a mesh that glows.
 pub const LIGHT_MESH: u32 = 0x400;
+/// Nobody is to see the lamp itself.
+pub const LIGHT_HIDDEN: u32 = 0x800;
 /// Both faces shine.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.

@@ -110,7 +110,9 @@ pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Pr
             right: right.as_vec3(),
             half_width: half_width as f32,
             half_height: half_height as f32,
-            kind: kind | if light.shadow { shared::LIGHT_SHADOW } else { 0 },
+            kind: kind
+                | if light.shadow { shared::LIGHT_SHADOW } else { 0 }
+                | if light.visible { 0 } else { shared::LIGHT_HIDDEN },
             profile: match emitter {
                 Emitter::Point | Emitter::Spot { .. } => {
                     light.profile.as_ref().map_or(shared::NONE, |profile| profiles.number(profile))
