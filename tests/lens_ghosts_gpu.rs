@@ -14,13 +14,13 @@ use sunny16::{
     graph::{Graph, GraphCache},
     optics::{
         Dials, Lens, Prescription,
-        ghosts::{Beam, Tier, referee::Film},
+        ghosts::{Beam, LensGhosts, Tier, referee::Film},
         imaging::CHANNELS,
     },
     passes::{
         bright_shared::BrightSource,
         dynamic_buffer,
-        lens_ghosts::{GhostReport, LensGhosts, LensGhostsPass, REPORT_WORDS},
+        lens_ghosts::{GhostReport, LensGhostsPass, REPORT_WORDS},
     },
 };
 

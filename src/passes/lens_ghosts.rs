@@ -22,7 +22,7 @@ use crate::{
     graph::{Access, BufferHandle, Graph, ImageHandle},
     optics::{
         Lens,
-        ghosts::{HYSTERESIS, Tier},
+        ghosts::{HYSTERESIS, LensGhosts, Tier},
         imaging::CHANNELS,
     },
 };
@@ -44,22 +44,6 @@ const NODES_A_CHUNK: u64 = 64;
 const GROUPS: u64 = 65_535;
 /// By how much edges are softened, in texels of the ghosts' image.
 const SOFTENED: f64 = 0.75;
-
-/// Which ghosts are drawn, and how.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LensGhosts {
-    /// The lens as set.
-    pub lens: Arc<Lens>,
-    /// Width and height (m) of the sensor's part that the picture shows.
-    pub gate: [f64; 2],
-    /// By matrices or by exact rays.
-    pub tier: Tier,
-    /// Ghosts whose greatest luminance is below this part of white under the exposure are left out; 0 draws all.
-    pub cull: f64,
-}
-
-/// The part of white below which a ghost is left out if nobody says otherwise: half a step of eight bits.
-pub const CULL: f64 = 1.0 / 512.0;
 
 /// Ghosts of a frame, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

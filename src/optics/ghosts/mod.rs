@@ -12,6 +12,8 @@ mod fast;
 mod grid;
 pub mod referee;
 
+use std::sync::Arc;
+
 use glam::{DVec2, DVec3};
 
 pub use fast::{Crossing, FastGhost};
@@ -81,6 +83,22 @@ pub enum Tier {
     #[default]
     Traced,
 }
+
+/// Which ghosts are drawn, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LensGhosts {
+    /// The lens as set.
+    pub lens: Arc<Lens>,
+    /// Width and height (m) of the sensor's part that the picture shows.
+    pub gate: [f64; 2],
+    /// By matrices or by exact rays.
+    pub tier: Tier,
+    /// Ghosts whose greatest luminance is below this part of white under the exposure are left out; 0 draws all.
+    pub cull: f64,
+}
+
+/// The part of white below which a ghost is left out if nobody says otherwise: half a step of eight bits.
+pub const CULL: f64 = 1.0 / 512.0;
 
 /// A ghost on the sensor, by its moments. Lengths in metres on the sensor, whose middle is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -170,12 +188,6 @@ impl Lens {
         let spot =
             |bounces| self.adapted_grid(tier, bounces, beam, wavelength).map_or_else(Spot::default, |grid| grid.spot());
         self.ghosts().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
-    }
-
-    /// Whether it is the same all around its axis. Cylinders are not: what they let through lies along x and y.
-    #[must_use]
-    pub fn is_round(&self) -> bool {
-        self.surfaces().iter().all(|surface| surface.curved[0] == surface.curved[1])
     }
 
     /// What part of light along the axis passes all surfaces at a wavelength (m).

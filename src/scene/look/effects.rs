@@ -1,6 +1,8 @@
 //! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a value overrides that
 //! value, and `enabled` switches.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::{
@@ -13,7 +15,10 @@ use crate::{
         chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Rim, Starburst, Vignetting},
         effects::Grain,
     },
-    optics::{Faults, Mounted},
+    optics::{
+        Faults, Mounted,
+        ghosts::{CULL, LensGhosts, Tier},
+    },
 };
 
 /// Every property of this section with what it takes.
@@ -36,6 +41,13 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "effects.starburst.points",
         "true or false: lamps that the picture does not show, having no body, are seen as points",
     ),
+    (
+        "effects.ghosts.enabled",
+        "true or false: bright sources are reflected within the lens of camera.lens.prescription",
+    ),
+    ("effects.ghosts.tier", "traced, by exact rays, or paraxial, by matrices, which is faster and right near the axis"),
+    ("effects.ghosts.cull", "the part of white from 0 to 1 below which a ghost is left out, e.g. 0.002; 0 draws all"),
+    ("effects.ghosts.coatings", "true or false: off, glass is bare"),
     ("effects.bloom.enabled", "true or false"),
     ("effects.bloom.fraction", "the part of the light that is scattered, from 0 to 1, e.g. 0.02"),
     ("effects.vignetting.enabled", "true or false"),
@@ -80,6 +92,14 @@ pub struct EffectsLook {
     pub anamorphic: Option<f64>,
     /// `starburst.points`.
     pub points: Option<bool>,
+    /// `ghosts.enabled`.
+    pub ghosts: Option<bool>,
+    /// `ghosts.tier`.
+    pub ghost_tier: Option<Tier>,
+    /// `ghosts.cull`.
+    pub ghost_cull: Option<f64>,
+    /// `ghosts.coatings`.
+    pub coatings: Option<bool>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
     /// `bloom.fraction`.
@@ -120,6 +140,10 @@ impl EffectsLook {
             "effects.starburst.seed" => self.seed = Some(read.whole(0, u32::MAX)?),
             "effects.starburst.anamorphic" => self.anamorphic = Some(read.within(0.25, 1.0)?),
             "effects.starburst.points" => self.points = Some(read.boolean()?),
+            "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
+            "effects.ghosts.tier" => self.ghost_tier = Some(tier(read)?),
+            "effects.ghosts.cull" => self.ghost_cull = Some(read.fraction()?),
+            "effects.ghosts.coatings" => self.coatings = Some(read.boolean()?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
@@ -161,7 +185,41 @@ impl Look {
     /// Whether bright sources beyond the picture's border matter.
     #[must_use]
     pub fn flares(&self) -> bool {
+        self.has_starbursts() || self.has_ghosts()
+    }
+
+    fn has_starbursts(&self) -> bool {
         self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
+    }
+
+    fn has_ghosts(&self) -> bool {
+        let set = &self.effects;
+        let by_value = set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
+        set.ghosts.unwrap_or(by_value)
+    }
+
+    /// Reflections within the mounted lens, where the look asks for them.
+    ///
+    /// # Errors
+    /// It asks for them and names no lens to reflect.
+    pub fn ghosts(&self, mounted: Option<&Mounted>) -> Result<Option<LensGhosts>, LookError> {
+        if !self.has_ghosts() {
+            return Ok(None);
+        }
+        let Some(mounted) = mounted else {
+            return Err(LookError::BadValue {
+                path: "effects.ghosts.enabled".into(),
+                value: "true".into(),
+                expected: "a thin lens reflects nothing: name camera.lens.prescription, e.g. builtin:nikon-28-75-f2.8-wide, for a perspective camera".into(),
+            });
+        };
+        let lens = mounted.lens().clone();
+        Ok(Some(LensGhosts {
+            lens: Arc::new(if self.effects.coatings.unwrap_or(true) { lens } else { lens.bare() }),
+            gate: mounted.gate().to_array(),
+            tier: self.effects.ghost_tier.unwrap_or_default(),
+            cull: self.effects.ghost_cull.unwrap_or(CULL),
+        }))
     }
 
     /// The camera's effects for a picture of a width (pixels) by a rig; without one (a parallel projection) none of the
@@ -180,7 +238,7 @@ impl Look {
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
         let depth_set = set.depth_f_stop.or(set.depth_focus).is_some();
         let vignetting_set = set.natural.is_some() || set.mechanical.is_some();
-        let starburst = self.flares();
+        let starburst = self.has_starbursts();
         let wanted = [
             (starburst, set.starburst, "starburst"),
             (on(set.depth_of_field, camera.focus.is_some() || depth_set), set.depth_of_field, "depth_of_field"),
@@ -320,6 +378,14 @@ impl Look {
         let pitch = set.grain_pitch.unwrap_or_else(|| camera.rig.sensor().width / f64::from(width.max(1)));
         let iso = set.grain_iso.or(camera.iso).unwrap_or(100.0);
         set.grain.unwrap_or(by_camera || by_section).then(|| Grain::of_sensor(pitch, iso))
+    }
+}
+
+fn tier(read: &Reader<'_>) -> Result<Tier, LookError> {
+    match read.value {
+        "traced" => Ok(Tier::Traced),
+        "paraxial" => Ok(Tier::Paraxial),
+        _ => Err(read.wrong()),
     }
 }
 
