@@ -466,4 +466,33 @@ mod tests {
         look.assign("effects.depth_of_field.enabled=true").unwrap();
         assert!(look.effects(None, 100).unwrap_err().to_string().contains("parallel"));
     }
+
+    #[test]
+    fn ghosts_need_a_prescription() {
+        let look = |assignments: &[&str]| {
+            let mut look = Look::default();
+            for assignment in assignments {
+                look.assign(assignment).unwrap();
+            }
+            look
+        };
+        assert_eq!(look(&[]).ghosts(None).unwrap(), None);
+        let error = look(&["effects.ghosts.enabled=true"]).ghosts(None).unwrap_err().to_string();
+        assert!(error.contains("effects.ghosts.enabled") && error.contains("camera.lens.prescription"), "{error}");
+        let named = "camera.lens.prescription=builtin:cooke-triplet-50-f5";
+        let plain = look(&[named]);
+        let mounted = plain.mounted(1.5).unwrap().unwrap();
+        assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
+        assert!(!plain.flares());
+        let bare = look(&[named, "effects.ghosts.coatings=false", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
+        assert!(bare.flares());
+        let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
+        assert_eq!((ghosts.tier, ghosts.cull), (Tier::Paraxial, 0.0));
+        assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
+        let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
+        assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
+        for bad in ["effects.ghosts.tier=fast", "effects.ghosts.cull=2", "effects.ghosts.cull=nan", "effects.ghosts.coatings=1"] {
+            assert!(Look::default().assign(bad).is_err(), "{bad}");
+        }
+    }
 }
