@@ -284,14 +284,15 @@ fn frame<'a>(
         .then(|| passes.anti_aliasing.velocity(g, (scene, data, &passes.skin), gbuffer.depth, &sampling.motion));
     let bounced = match (&data.gi, velocity, passes.gi.get()) {
         (Some(gi), Some(velocity), Some(pass)) => {
-            Some(pass.declare(g, (data, gi), (gbuffer, lit, velocity), (trees, split)))
+            Some(pass.declare(g, (scene, data, gi), (gbuffer, open, lit, velocity), (trees, split)))
         }
         _ => None,
     };
     let watched = settings.aovs.iter().any(|aov| matches!(aov, Aov::Reflection(_)));
     let reflections = match (&data.ssr, velocity, passes.ssr.get()) {
         (Some(ssr), Some(velocity), Some(pass)) => {
-            let inputs = SsrInputs { gbuffer, light: lit.light, open, velocity };
+            let traced = bounced.map(|bounced| bounced.reflected);
+            let inputs = SsrInputs { gbuffer, light: lit.light, open, traced, velocity };
             let followed = matches!(sampling.method(), Method::Temporal(..));
             Some(pass.declare(g, (scene, data, ssr), inputs, (watched, followed)))
         }
@@ -324,7 +325,7 @@ fn frame<'a>(
     let bright = camera.bright_sources(g, after, (depth, light), trees, flares);
     let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(g, size, light, settings.lens.as_deref());
+    let light = camera.lens_image(g, size, light, settings.lens.is_some());
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
@@ -915,16 +916,22 @@ fn frame_data(
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
+    let single = settings.sample.is_none()
+        && settings.accumulate.is_none()
+        && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
     let gi = FrameGi::new(
         gpu,
         scene,
         seen,
         &settings.gi,
-        (&sampling.bounced, sampling.bounced_before, settings.ssr.enabled),
+        (&sampling.bounced, sampling.bounced_before, [settings.ssr.enabled, single]),
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     if apart {
         values.ambient |= shared::AMBIENT_DIFFUSE_APART;
+    }
+    if gi.as_ref().is_some_and(FrameGi::finds_reflections) {
+        values.ambient |= shared::AMBIENT_REFLECTED_BY_RAYS;
     }
     if gi.is_some() {
         values.ambient &= !shared::AMBIENT_MANY_BOUNCES;

@@ -4,7 +4,8 @@
 use sunny16::{
     gpu::shader::Shader,
     passes::{
-        ao, bright_shared, culling_shared, effects_shared, gi, lens_ghosts_shared, shared::LAYOUTS, skin_shared, ssr,
+        ao, bright_shared, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS, skin_shared,
+        ssr,
     },
 };
 
@@ -29,6 +30,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
         .chain(gi::LAYOUTS)
+        .chain(rays::LAYOUTS)
         .chain(skin_shared::LAYOUTS)
         .chain(culling_shared::LAYOUTS)
         .chain(lens_ghosts_shared::LAYOUTS)

@@ -20,4 +20,23 @@ vec3 seen_facet(vec3 v, vec2 alphas, vec2 u) {
     return normalize(vec3(h.xy * alphas, max(h.z, 1e-7)));
 }
 
+// A direction that a surface reflects to the view, by a normal that is seen from there.
+vec3 seen_reflection(Surface s, vec2 u) {
+    mat3 axes = axes_about(s.normal);
+    vec3 v = s.view * axes;
+    return reflect(-s.view, axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u));
+}
+
+// What light along such a direction counts, but for Fresnel's term: the BRDF with the cosine over the density, which is
+// G2 / G1 (Heitz 2018, equations 18 and 19).
+float seen_weight(Surface s, vec3 l) {
+    float nl = dot(s.normal, l);
+    if (nl <= 0.0) {
+        return 0.0;
+    }
+    float nv = max(dot(s.normal, s.view), 1e-4);
+    float a2 = s.alpha * s.alpha;
+    return v_smith(nl, nv, s.alpha) * nl * 2.0 * (nv + sqrt(a2 + (1.0 - a2) * nv * nv));
+}
+
 #endif

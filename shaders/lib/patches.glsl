@@ -17,9 +17,15 @@ vec2 with_sine(float cosine) {
     return vec2(cosine, sqrt(1.0 - cosine * cosine));
 }
 
+// Mean of a cosine, 0 where it is below, that is spread evenly by `spread` to both sides of its middle.
+float mean_cosine(float middle, float spread) {
+    float above = max(middle + spread, 0.0);
+    return middle >= spread ? middle : above * above / max(4.0 * spread, 1e-6);
+}
+
 // What a node may give a plane at most and what it gives about, as illuminance up to a factor: Conty Estevez and Kulla 2018,
 // "Importance Sampling of Many Lights With Adaptive Tree Splitting", section 4, with cosines at their greatest, and at the
-// node's middle. The first is never 0 where any of its patches gives any; both are exact for a leaf in the open.
+// mean about the node's middle. The first is never 0 where any of its patches gives any; both are exact for a leaf in the open.
 //
 // In place of one over the square of the distance to the middle stands its mean over a disk of the node's radius r, that lies
 // as far as the box is near: ln(1 + r^2 / d^2) / r^2. Of a node around the place few patches give most.
@@ -35,9 +41,13 @@ vec2 node_weights(VplNode node, vec3 place, vec3 normal) {
     vec3 l = to * inversesqrt(d2);
     vec2 received = with_sine(dot(normal, l));
     vec2 sent = with_sine(-dot(unpack_vertex_normal(node.axis), l));
-    // A middle that is just hidden says little of a wide node.
-    float least = 0.1 * min(r2 / d2, 1.0);
-    float about = most * max(received.x, least) * max(sent.x, least);
+    float wide = min(sqrt(r2 / d2), 1.0);
+    // Around the place directions cancel, and so do normals in a wide cone.
+    float middle = min(sqrt(d2 / max(r2, 1e-12)), 1.0);
+    float turned = with_sine(node.cos_spread).y;
+    turned = node.cos_spread > 0.0 ? turned : 1.0;
+    float about = most * mean_cosine(received.x * middle, wide)
+        * mean_cosine(sent.x * middle * (0.5 + 0.5 * node.cos_spread), min(wide + turned, 1.0));
     if (d2 > r2) {
         vec2 around = with_sine(sqrt(1.0 - r2 / d2));
         received = less_angle(received, around);
@@ -95,10 +105,18 @@ PatchLight patch_light(Vpl vpl, vec3 place, vec3 normal) {
     return light;
 }
 
+// Rays to a patch end by such a part of its radius before its surface. They leave theirs lifted by what rounding may move them
+// (lib/bvh.glsl), so that their ends are lifted too: into the surface that the patch lies on, where both face each other.
+const float BEFORE_PATCH = 0.01;
+
 // Whether nothing is between a surface, left to the side of `away`, and a patch.
-bool patch_is_seen(vec3 origin, vec3 away, PatchLight light) {
-    return (gi.flags & GI_VISIBILITY) == 0u
-        || trace_ray(origin, light.to, away, 1.0 - BEFORE_LAMP, true).instance == NONE;
+bool patch_is_seen(vec3 origin, vec3 away, Vpl vpl) {
+    if ((gi.flags & GI_VISIBILITY) == 0u) {
+        return true;
+    }
+    float off = max(BEFORE_PATCH * vpl.size, 4.0 * BVH_SLACK * max_of(abs(origin)));
+    vec3 to = vpl.position + gi.anchor + unpack_vertex_normal(vpl.normal) * off - origin;
+    return trace_ray(origin, to, away, 1.0 - BEFORE_LAMP, true).instance == NONE;
 }
 
 #endif

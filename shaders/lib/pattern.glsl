@@ -25,4 +25,12 @@ vec2 sample_for(uvec2 texel, uint number) {
     return fract(point + shift + fract(float(number & 1023u) * vec2(0.7548776662, 0.5698402910)));
 }
 
+// Two more, which have nothing to do with those: in every pixel by chance, in its frames by another such sequence (that of four
+// dimensions has these as its second and fourth).
+vec2 further_sample(uvec2 texel, uint number) {
+    uint seed = random(random(texel.x * 2u + 1u) ^ texel.y);
+    vec2 shift = vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
+    return fract(shift + fract(float(number & 1023u) * vec2(0.7338918566, 0.5385972572)));
+}
+
 #endif

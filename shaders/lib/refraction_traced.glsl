@@ -77,10 +77,7 @@ Met surface_met(BvhHit hit, vec3 d) {
     away = dot(away, n) < 0.0 ? -away : away;
     // A normal that leans beyond the ray's side of the triangle would send light through it.
     n = dot(n, d) * dot(away, d) > 0.0 ? n : away;
-    // On the triangle itself, not somewhere along the ray: what leaves it is lifted off by rounding only.
-    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
-    p = inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
-    return Met(p, n, away, instance.surface & ~BVH_NO_SHADOW);
+    return Met(hit_place(hit), n, away, instance.surface & ~BVH_NO_SHADOW);
 }
 
 // Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte

@@ -35,6 +35,17 @@ vec3 triangle_normal(BvhInstance instance, BvhTriangle triangle) {
     return normalize(rows * (across / max(max_of(abs(across)), 1e-30)));
 }
 
+// Where a ray met a triangle: on the triangle itself, not somewhere along the ray, so that what leaves it is lifted off by
+// rounding only.
+vec3 hit_place(BvhHit hit) {
+    BvhInstance instance = bvh_instances[hit.instance];
+    BvhTriangle triangle = bvh_triangles[hit.triangle];
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
+    return inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+}
+
 // The surface that the pixel shows, found again: the depth buffer's point is right to `span` (m) along the line of sight,
 // the triangle is exact.
 void leave_surface(Surface s, float span) {

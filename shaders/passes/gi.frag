@@ -4,7 +4,8 @@
 // surface would show of it, and highlights of rough surfaces.
 //
 // The light of near patches is bounded, and rays no longer than the bound reaches bring what that takes: Kollig and Keller
-// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it.
+// 2004, equation 5. Where there is light from all around, that ray goes on to what hides it, and another one finds what is
+// reflected of it, and what smooth surfaces reflect of others.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -31,7 +32,7 @@ layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { vec3 re
 
 // Pre-exposed luminance of a white matte surface; alpha: luminance that the bound took of it.
 layout(location = 0) out vec4 out_matte;
-// Pre-exposed luminance of highlights.
+// Pre-exposed luminance of what is reflected specularly.
 layout(location = 1) out vec4 out_glossy;
 
 // Lamps that a hit is lit by, each; of more one is chosen.
@@ -96,20 +97,22 @@ BvhHit first_met(vec3 origin, vec3 d, vec3 away, float reach) {
 }
 
 // Luminance that comes from what is all around, blurred by about as much as a ray stands for: single texels are no fireflies.
-vec3 sky_luminance(vec3 d) {
-    return map_blurred(environment_map(), environment_direction(d), 0.3);
+vec3 sky_luminance(vec3 d, float blur) {
+    return map_blurred(environment_map(), environment_direction(d), blur);
 }
+
+// For diffuse light.
+const float MATTE_BLUR = 0.3;
+// Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
+// Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
+const float LOBE_BLUR = 0.5;
 
 // Luminance that something met reflects, by lamps, patches and what is all around.
 vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     BvhInstance instance = bvh_instances[hit.instance];
-    BvhTriangle triangle = bvh_triangles[hit.triangle];
-    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-    vec3 away = triangle_normal(instance, triangle);
+    vec3 away = triangle_normal(instance, bvh_triangles[hit.triangle]);
     away = dot(away, d) > 0.0 ? -away : away;
-    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-    vec3 p = w.x * triangle.a + w.y * triangle.b + w.z * triangle.c;
-    p = inverse(transpose(rows)) * (p - vec3(instance.rows[0].w, instance.rows[1].w, instance.rows[2].w));
+    vec3 p = hit_place(hit);
     ray_origin = p;
     ray_away = away;
     vec3 sum = vec3(0.0);
@@ -125,14 +128,14 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
     if (chosen != NONE) {
         PatchLight light = patch_light(vpls[chosen], p - gi.anchor, away);
         float nl = dot(away, light.l);
-        if (nl > 0.0 && patch_is_seen(p, away, light)) {
+        if (nl > 0.0 && patch_is_seen(p, away, vpls[chosen])) {
             sum += light.illuminance * (light.kept * nl / probability);
         }
     }
     if ((gi.flags & GI_SKY) != 0u && environment.enabled != 0u) {
         vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
         if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
-            sum += PI * sky_luminance(l);
+            sum += PI * sky_luminance(l, MATTE_BLUR);
         }
     }
     return reflectances[instance.surface & ~BVH_NO_SHADOW] / PI * sum;
@@ -143,6 +146,40 @@ float matte_at(Surface s, vec3 l) {
     vec3 diffuse, specular;
     evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
     return diffuse.x;
+}
+
+// Patches of which one is asked.
+const uint CANDIDATES = 4u;
+
+// A patch, and what it gives in the open.
+struct Asked {
+    uint patch_;
+    vec3 matte;
+    vec3 glossy;
+    float taken;     // luminance that the bound takes
+    float target;    // luminance of both
+};
+
+Asked ask_patch(uint index, Surface s, vec3 place, vec3 away, bool shines) {
+    Asked asked = Asked(index, vec3(0.0), vec3(0.0), 0.0, 0.0);
+    PatchLight light = patch_light(vpls[index], place, s.normal);
+    float reflected = matte_at(s, light.l);
+    if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
+        return asked;
+    }
+    asked.matte = light.illuminance * (light.kept * reflected);
+    asked.taken = luminance(light.illuminance) * ((1.0 - light.kept) * reflected);
+    if (shines) {
+        // As wide as the patch is seen, at least.
+        float wide = vpls[index].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
+        Surface wider = s;
+        wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
+        vec3 diffuse;
+        evaluate_brdf(wider, light.l, diffuse, asked.glossy);
+        asked.glossy *= light.illuminance * light.kept;
+    }
+    asked.target = luminance(asked.matte + asked.glossy);
+    return asked;
 }
 
 void main() {
@@ -166,36 +203,40 @@ void main() {
     float taken = 0.0;
     bool all = (gi.flags & GI_ALL) != 0u;
     uint count = all || gi.patches == 0u ? gi.patches : gi.rays;
+    uint candidates = all ? 1u : CANDIDATES;
     for (uint i = 0u; i < count; ++i) {
-        float probability = 1.0 / float(count);
-        uint chosen = i;
-        if (!all) {
-            chosen = choose_patch(place, s.normal, (float(i) + u.x) / float(count), probability);
+        // Of some patches one is asked, by what they would give in the open: resampled importance sampling (Talbot, Cline and
+        // Egbert 2005), by a reservoir. What is left of the number after each choice is even again.
+        Asked asked = Asked(NONE, vec3(0.0), vec3(0.0), 0.0, 0.0);
+        float sum = 0.0;
+        float choice = fract(u.y + 0.61803399 * float(i));
+        for (uint j = 0u; j < candidates; ++j) {
+            float probability = 1.0;
+            uint index = i;
+            if (!all) {
+                float at = (float(i * candidates + j) + u.x) / float(count * candidates);
+                index = choose_patch(place, s.normal, at, probability);
+            }
+            if (index == NONE) {
+                continue;
+            }
+            Asked candidate = ask_patch(index, s, place, away, shines);
+            float weight = candidate.target / probability;
+            sum += weight;
+            if (choice * sum < weight) {
+                choice = clamp(choice * sum / weight, 0.0, 0.99999994);
+                asked = candidate;
+            } else {
+                choice = clamp((choice * sum - weight) / max(sum - weight, 1e-30), 0.0, 0.99999994);
+            }
         }
-        if (chosen == NONE) {
+        if (asked.patch_ == NONE || !(asked.target > 0.0) || !patch_is_seen(origin, away, vpls[asked.patch_])) {
             continue;
         }
-        PatchLight light = patch_light(vpls[chosen], place, s.normal);
-        float reflected = matte_at(s, light.l);
-        if (reflected <= 0.0 || dot(away, light.l) <= 0.0) {
-            continue;
-        }
-        light.to = vpls[chosen].position + gi.anchor - origin;
-        if (!patch_is_seen(origin, away, light)) {
-            continue;
-        }
-        vec3 e = light.illuminance / (probability * float(count));
-        matte += e * (light.kept * reflected);
-        taken += luminance(e) * ((1.0 - light.kept) * reflected);
-        if (shines) {
-            // As wide as the patch is seen, at least.
-            float wide = vpls[chosen].size * inversesqrt(max(dot(light.to, light.to), 1e-12));
-            Surface wider = s;
-            wider.alpha = min(sqrt(s.alpha * s.alpha + 0.25 * wide * wide), 1.0);
-            vec3 diffuse, specular;
-            evaluate_brdf(wider, light.l, diffuse, specular);
-            glossy += e * light.kept * specular;
-        }
+        float weight = sum / (asked.target * float(candidates) * (all ? 1.0 : float(count)));
+        matte += asked.matte * weight;
+        glossy += asked.glossy * weight;
+        taken += asked.taken * weight;
     }
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
     bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;
@@ -209,15 +250,33 @@ void main() {
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
-                    matte += sky_luminance(l) * weight;
+                    matte += sky_luminance(l, MATTE_BLUR) * weight;
                 }
             } else if (compensated && hit.t < gi.shortest) {
                 vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
                 float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                 float lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 if (lacks > 0.0) {
-                    matte += reflected_at(hit, l, fract(v.yx + vec2(0.37, 0.71))) * (lacks * weight);
+                    matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number)) * (lacks * weight);
                 }
+            }
+        }
+    }
+    bool mirrors = (gi.flags & GI_MIRROR) != 0u && sqrt(s.alpha) < gi.glossy;
+    if ((sky || mirrors) && !layered) {
+        vec2 v = fract(sample_for(uvec2(pixel) + uvec2(3u, 5u), gi.number) + vec2(0.75, 0.5));
+        vec3 l = seen_reflection(s, v);
+        float weight = seen_weight(s, l);
+        if (weight > 0.0 && dot(away, l) > 0.0) {
+            float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
+            vec3 reflected = weight * mix(mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic), vec3(1.0), w);
+            BvhHit hit = first_met(origin, l, away, 1e9);
+            if (hit.instance == NONE) {
+                if (sky && environment.enabled != 0u) {
+                    glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
+                }
+            } else if (mirrors) {
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number)) * reflected;
             }
         }
     }

@@ -1,22 +1,39 @@
 #version 460
 // variants: SPLIT
 // Bounced light on the surfaces of the picture; with SPLIT, its diffuse and specular parts apart too.
+//
+// In a view that stands still the picture goes after the mean of the frames by less than a step of eight bits a frame: rare
+// finds move that mean by more, and would be seen as flicker. It comes to the same mean, some frames later.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
+#include "shared/gi.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 5) uniform texture2D matte_image;
 layout(set = 0, binding = 6) uniform texture2D glossy_image;
+layout(set = 0, binding = 7) uniform texture2D shown_image;
+layout(set = 0, binding = 9) uniform texture2D ao_image;
 
 // Added to what is there: alpha 0 keeps it.
 layout(location = 0) out vec4 out_light;
+// What was added, for the next frame.
+layout(location = 1) out vec4 out_shown;
 #ifdef SPLIT
-layout(location = 1) out vec4 out_diffuse;
-layout(location = 2) out vec4 out_specular;
+layout(location = 2) out vec4 out_diffuse;
+layout(location = 3) out vec4 out_specular;
 #endif
+
+// What the material's cavities leave of diffuse light, beyond what rays have met: both are of the same surroundings, so that
+// what the picture measures as hidden is not taken twice.
+float left_by_cavities(ivec2 pixel) {
+    float cavities = surface_occlusion(pixel);
+    float measured = (frame.ambient & AMBIENT_MEASURED) != 0u ? clamp(texelFetch(ao_image, pixel, 0).w, 1e-3, 1.0) : 1.0;
+    return min(cavities / measured, 1.0);
+}
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -25,10 +42,22 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
-        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb;
+        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb * left_by_cavities(pixel);
         specular = texelFetch(glossy_image, pixel, 0).rgb;
     }
-    out_light = vec4(to_half_range(diffuse + specular), 0.0);
+    // Reflections in the picture take what these found no light for.
+    const uint LATER = AMBIENT_REFLECTED_APART | AMBIENT_REFLECTED_BY_RAYS;
+    vec3 light = to_half_range(diffuse + ((frame.ambient & LATER) == LATER ? vec3(0.0) : specular));
+    if (gi.quiet > 0.0) {
+        vec3 shown = texelFetch(shown_image, pixel, 0).rgb * frame.history_scale;
+        // A step of eight bits by sRGB's curve: 1/3300 of white in the dark, about a sixtieth of the light where it is not.
+        vec3 step = gi.quiet * (1.0 / 3300.0 + shown / 60.0);
+        // Not a number fails every comparison.
+        bool sound = all(greaterThanEqual(shown, vec3(0.0))) && all(lessThanEqual(shown, vec3(65504.0)));
+        light = sound ? clamp(light, shown - step, shown + step) : light;
+    }
+    out_light = vec4(light, 0.0);
+    out_shown = vec4(light, 1.0);
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), depth > 0.0 ? 1.0 : 0.0);
     out_specular = vec4(to_half_range(specular), depth > 0.0 ? 1.0 : 0.0);

@@ -25,12 +25,22 @@ layout(location = 0) out vec4 out_matte;
 // Highlights; alpha: frames in the mean.
 layout(location = 1) out vec4 out_glossy;
 
+// Frames in the mean.
+#ifdef FIRST
+#define FRAMES_OF(matte, glossy) matte.a
+#else
+#define FRAMES_OF(matte, glossy) glossy.a
+#endif
+
 // Standard deviations that neighbours may be off.
 const float ROOM = 4.0;
 // So much more room has a frame by itself.
 const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
+
+// Neighbours whose mirror direction is off by more than this part of the lobe's width show something else.
+const float LOBE_PART = 0.35;
 
 struct Here {
     vec3 place;
@@ -52,6 +62,19 @@ float likeness(Here here, ivec2 other) {
     return t8 * t8 * t8 * t8 * max(1.0 - off / (0.01 * here.distance_), 0.0);
 }
 
+#ifndef FIRST
+// Where a pixel's surface mirrors what.
+vec3 mirrored_at(vec3 place, vec3 normal) {
+    return reflect(-view_at(place), normal);
+}
+
+// Of a pixel's lobe, as a half angle (rad); facets turn what they mirror by twice their own turn.
+float lobe_at(ivec2 pixel) {
+    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    return 2.0 * max(roughness * roughness, MIN_ALPHA);
+}
+#endif
+
 #ifdef FIRST
 // Variance of the mean: of the pixel's own frames, or of its neighbours' light.
 float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
@@ -65,8 +88,9 @@ float variance_at(ivec2 pixel, Here here, vec4 matte, vec4 glossy) {
     for (int y = -3; y <= 3; ++y) {
         for (int x = -3; x <= 3; ++x) {
             ivec2 other = clamp(pixel + ivec2(x, y), ivec2(0), ivec2(frame.size) - 1);
-            float weight = likeness(here, other);
-            float level = luminance(texelFetch(matte_image, other, 0).rgb);
+            vec4 there = texelFetch(matte_image, other, 0);
+            float weight = there.a > 0.0 ? likeness(here, other) : 0.0;
+            float level = luminance(there.rgb);
             sum += weight * level;
             square += weight * level * level;
             weights += weight;
@@ -97,9 +121,10 @@ void main() {
     vec4 matte = texelFetch(matte_image, pixel, 0);
     vec4 glossy = texelFetch(glossy_image, pixel, 0);
     out_matte = vec4(matte.rgb, 0.0);
-    out_glossy = vec4(glossy.rgb, 1.0);
+    out_glossy = vec4(glossy.rgb, 0.0);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    if (depth <= 0.0) {
+    // Not a surface, or an unlit one.
+    if (depth <= 0.0 || FRAMES_OF(matte, glossy) <= 0.0) {
         return;
     }
     vec3 place = position_at(pixel, depth);
@@ -116,7 +141,9 @@ void main() {
     vec3 sum = matte.rgb;
     vec3 shine = glossy.rgb;
     float variance = matte.a;
-    float weights = 1.0;
+    float weights = 1.0, shine_weights = 1.0;
+    vec3 mirrored = mirrored_at(place, here.normal);
+    float narrow = 1.0 / (LOBE_PART * lobe_at(pixel));
     for (int y = -2; y <= 2; ++y) {
         for (int x = -2; x <= 2; ++x) {
             ivec2 other = pixel + ivec2(x, y) * spacing;
@@ -124,15 +151,23 @@ void main() {
                 continue;
             }
             vec4 there = texelFetch(matte_image, other, 0);
-            float weight = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other)
-                * exp(-abs(luminance(there.rgb) - level) / room);
+            float same = KERNEL[abs(x)] * KERNEL[abs(y)] * likeness(here, other);
+            vec4 beside_shine = texelFetch(glossy_image, other, 0);
+            if (same <= 0.0 || beside_shine.a <= 0.0) {
+                continue;
+            }
+            float weight = same * exp(-abs(luminance(there.rgb) - level) / room);
             sum += weight * there.rgb;
-            shine += weight * texelFetch(glossy_image, other, 0).rgb;
+            vec3 beside = position_at(other, texelFetch(depth_image, other, 0).x);
+            float turned = narrow * distance(mirrored, mirrored_at(beside, unpack_normal(texelFetch(normal_image, other, 0).x)));
+            float shared_ = weight * exp(-turned * turned);
+            shine += shared_ * beside_shine.rgb;
+            shine_weights += shared_;
             variance += weight * weight * there.a;
             weights += weight;
         }
     }
     out_matte = vec4(sum / weights, variance / (weights * weights));
-    out_glossy = vec4(shine / weights, glossy.a);
+    out_glossy = vec4(shine / shine_weights, glossy.a);
 #endif
 }

@@ -10,6 +10,8 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
+#define MOVED gi
+#include "lib/before.glsl"
 layout(set = 0, binding = 5) uniform texture2D matte_image;
 layout(set = 0, binding = 6) uniform texture2D glossy_image;
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
@@ -28,19 +30,9 @@ layout(location = 2) out uvec2 out_past;
 const float SURFACE_STEP = 0.01;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
-// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
-const float LEAST_MOTION = 0.03;
-const float MOTION_DIGITS = 0.002;
-
-vec2 to_pixels(vec4 clip) {
-    return (clip.xy / clip.w + 1.0) * 0.5 * vec2(gi.size);
-}
-
-// Place of a past pixel's surface, relative to this frame's camera.
-vec3 place_before(vec2 at, float depth) {
-    vec4 p = gi.from_clip_before * vec4(at / vec2(gi.size) * 2.0 - 1.0, depth, 1.0);
-    return p.xyz / p.w;
-}
+// Least alpha of surfaces whose reflections are kept as long as their diffuse light, and frames that mirrors keep in motion.
+const float FOLLOWS = 0.0625;
+const float FEW = 2.0;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -52,8 +44,9 @@ void main() {
     out_history = now;
     out_glossy = now_glossy;
     out_past = uvec2(floatBitsToUint(depth), normal_bits);
-    if (depth <= 0.0) {
-        // Nothing is seen here now; where samples move about within the pixel, what they saw stays.
+    bool unlit = texelFetch(surface_image, pixel, 0).y >> 31 != 0u;
+    if (depth <= 0.0 || unlit) {
+        // Nothing that light acts on is seen here now: no frames, so that neighbours leave it out; where samples move about within the pixel, what they saw stays.
         bool stays = gi.still != 0u && gi.most > 0.0;
         float scale = frame.history_scale;
         out_history = stays ? texelFetch(history_image, pixel, 0) * vec4(vec3(scale), 1.0) : vec4(0.0);
@@ -121,9 +114,14 @@ void main() {
         return;
     }
     float count = min(past.a, gi.most);
+    // What smooth surfaces reflect does not move as they do.
+    float roughness = float(texelFetch(surface_image, pixel, 0).y >> 12 & 4095u) / 4095.0;
+    float follows = clamp(roughness * roughness / FOLLOWS, 0.0, 1.0);
+    float shine_count = gi.still != 0u ? count : min(count, mix(FEW, gi.most, follows));
     float scale = frame.history_scale;
     vec3 matte = min(past.rgb * scale, FARTHEST);
     vec4 glossy = min(past_glossy * vec4(vec3(scale), scale * scale), vec4(vec3(FARTHEST), FARTHEST * FARTHEST));
     out_history = vec4((matte * count + now.rgb) / (count + 1.0), count + 1.0);
-    out_glossy = (glossy * count + now_glossy) / (count + 1.0);
+    out_glossy.rgb = (glossy.rgb * shine_count + now_glossy.rgb) / (shine_count + 1.0);
+    out_glossy.a = (glossy.a * count + now_glossy.a) / (count + 1.0);
 }

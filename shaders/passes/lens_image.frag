@@ -8,7 +8,8 @@
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
-// Two vectors a node: tangents over those of a pinhole, right and up, of red, green, blue; light over the middle's.
+// Two vectors a node: how much farther from the middle the pinhole has what is seen here, right and up, of red, green, blue;
+// light over the middle's.
 layout(set = 0, binding = 1, scalar) readonly buffer grid_block { vec4 grid[]; };
 layout(push_constant, scalar) uniform lens_image_block { LensImageConstants lens; };
 layout(location = 0) out vec4 out_light;
@@ -48,18 +49,9 @@ void main() {
     vec2 from_center = gl_FragCoord.xy - lens.center;
     Node node = node_at(from_center);
     vec2 stretch[3] = vec2[](node.red_green.xy, node.red_green.zw, node.blue_light.xy);
-    if (lens.colors == 0u) {
-        stretch[0] = stretch[1];
-        stretch[2] = stretch[1];
-    }
     vec3 light;
     for (int c = 0; c < 3; ++c) {
-        // Without distortion only what colours differ by is left.
-        vec2 by = lens.distortion != 0u ? stretch[c] * lens.scale : stretch[c] / stretch[1];
-        light[c] = seen(lens.center + from_center * by, c);
+        light[c] = seen(lens.center + from_center * stretch[c], c);
     }
-    if (lens.vignetting != 0u) {
-        light *= node.blue_light.z;
-    }
-    out_light = vec4(to_half_range(light), 1.0);
+    out_light = vec4(to_half_range(light * node.blue_light.z), 1.0);
 }

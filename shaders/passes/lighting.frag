@@ -89,8 +89,9 @@ void main() {
             ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
             : unmeasured_visibility(s, surface_occlusion(pixel));
         bool apart = (frame.ambient & AMBIENT_REFLECTED_APART) != 0u;
+        reflects_here = (frame.ambient & AMBIENT_REFLECTED_BY_RAYS) == 0u;
 #ifndef SPLIT
-        reflects_here = !apart;
+        reflects_here = reflects_here && !apart;
 #endif
         environment_light(s, visible, d, r);
         if ((frame.ambient & AMBIENT_DIFFUSE_APART) == 0u) {

@@ -26,13 +26,6 @@ layout(location = 0) out vec4 out_ray;
 // Its direction.
 layout(location = 1) out uint out_direction;
 
-// A normal that is seen from the view.
-vec3 visible_normal(Surface s, vec2 u) {
-    mat3 axes = axes_about(s.normal);
-    vec3 v = s.view * axes;
-    return axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u);
-}
-
 // Distance along the line of sight (m) of a depth, as a fraction: both parts are linear in depth.
 vec2 far_of(float depth) {
     mat4 m = frame.inverse_projection;
@@ -181,7 +174,7 @@ void main() {
     if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
         return;
     }
-    vec3 direction = reflect(-s.view, visible_normal(s, sample_for(texel, ssr.number)));
+    vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
     float density = visible_density(s, direction);
     out_direction = pack_normal(direction);
     out_ray.w = density;

@@ -1,6 +1,7 @@
 #version 460
 // What surfaces reflect of their surroundings, apart from all other light: split sums of environment and probes, as
-// lib/environment.glsl has them, before what hides the surroundings; and the share of it that is not hidden. Then the
+// lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
+// bounced light found, of which nothing is hidden any more. Then the
 // picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -12,6 +13,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 layout(set = 0, binding = 10) uniform texture2D light_image;
+layout(set = 0, binding = 11) uniform texture2D traced_image;
 #include "lib/environment.glsl"
 
 layout(location = 0) out vec4 out_surroundings;
@@ -27,6 +29,12 @@ void main() {
     out_picture = vec4(to_half_range(light), 1.0);
     Surface s;
     if (depth <= 0.0 || emission.a >= LAYER_MARK || !load_surface(pixel, depth, s)) {
+        return;
+    }
+    if ((frame.ambient & AMBIENT_REFLECTED_BY_RAYS) != 0u) {
+        // What hides the surroundings is in it.
+        out_surroundings = vec4(to_half_range(texelFetch(traced_image, pixel, 0).rgb), 1.0);
+        out_picture = vec4(to_half_range(light + out_surroundings.rgb), 1.0);
         return;
     }
     AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u

@@ -27,6 +27,8 @@ layout(set = 0, binding = 10) uniform texture2D shown_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
+#define MOVED ssr
+#include "lib/before.glsl"
 
 layout(location = 0) out vec4 out_history;
 // Depth of the surface, its normal, how far from the camera the image seems to be (m), frames in the history and how far
@@ -55,20 +57,6 @@ const float QUIET_STEP = 0.1;
 const float QUIET_FROM = 64.0;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
-// Velocities are half floats: a motion counts from so many pixels on, and by such a part of the velocity.
-const float LEAST_MOTION = 0.03;
-const float MOTION_DIGITS = 0.002;
-
-vec2 to_pixels(vec4 clip) {
-    return (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
-}
-
-// Place of a past pixel's surface, relative to this frame's camera.
-vec3 place_before(vec2 at, float depth) {
-    vec4 p = ssr.from_clip_before * vec4(at / vec2(ssr.size) * 2.0 - 1.0, depth, 1.0);
-    return p.xyz / p.w;
-}
-
 bool in_picture(vec2 at) {
     return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
 }

@@ -72,11 +72,7 @@ struct ChromaticAberrationConstants {
 
 struct LensImageConstants {
     vec2 center;               // of the picture, pixels
-    float scale;               // image distance of the picture's pinhole over that of the grid's
     float last;                // the grid's last node along each side
-    uint distortion;           // 1: straight lines bend
-    uint colors;               // 1: red and blue have their own places
-    uint vignetting;           // 1: the pupil's share of light
     uint pad0;
 };
 

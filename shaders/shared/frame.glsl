@@ -38,6 +38,8 @@ const uint AMBIENT_CAPTURE = 4u;
 const uint AMBIENT_REFLECTED_APART = 8u;
 // Diffuse light from all around is found by the passes of bounced light.
 const uint AMBIENT_DIFFUSE_APART = 16u;
+// What surfaces reflect of their surroundings is found by them too.
+const uint AMBIENT_REFLECTED_BY_RAYS = 32u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;

@@ -38,9 +38,9 @@ struct GiConstants {
     uint number;               // of the frame, for noise
     uint flags;                // GI_ bits
     uint still;                // 1: nothing has moved since the last frame
-    float glossy;              // least perceptual roughness that reflects patches
+    float glossy;              // least perceptual roughness that reflects patches; below it by rays
     float ball;                // radius (m) of a patch of 1 lm where patches are shown as balls
-    uint pad0;
+    float quiet;               // steps of eight bits that the picture may move since the last frame; 0: any
 };
 
 const uint GI_VISIBILITY = 1u;     // walls hide patches
@@ -49,5 +49,6 @@ const uint GI_SKY = 4u;            // rays find what hides light from all around
 const uint GI_ALL = 32u;           // every patch is asked, none is chosen
 const uint GI_HELD = 16u;          // the history stays as it is: nothing has moved for long
 const uint GI_GLOSSY = 8u;         // rough highlights of patches
+const uint GI_MIRROR = 64u;        // what smooth surfaces reflect of others, by rays
 
 #endif

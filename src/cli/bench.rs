@@ -5,7 +5,9 @@ use std::{path::PathBuf, time::Instant};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{CliError, DeviceArgs, bench_bvh, bench_instances, bench_memory::Memory, bench_path, open};
+use super::{
+    CliError, DeviceArgs, bench_bvh, bench_gi, bench_instances, bench_memory::Memory, bench_path, bench_rays, open,
+};
 use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
@@ -21,6 +23,10 @@ pub enum What {
     Path,
     /// Trees for rays, over generated shapes: building, memory, quality, rays.
     Bvh,
+    /// The same rays on the host and on the device.
+    Rays,
+    /// What bounced light costs, by patches, triangles and resolution.
+    Gi,
     /// Very many instances of a small mesh, over generated fields: what finding and drawing them costs.
     Instances,
 }
@@ -47,6 +53,14 @@ What the numbers mean (all times by the host's clock unless a pass is named):
     SAH cost          box and triangle tests that a ray through the whole box can expect; less is better
     device, host MiB  trees and triangles of the device; what the host has besides
     rays              as above, on all threads, on the host's trees and below that on the device's
+  --what rays, of the scene given
+    primary, shadow, diffuse   as above; the host with its own trees of four children a node, and with the device's of two
+    device            from when it has its commands until it is done, one ray a thread, in the rays' order
+  --what gi, medians by the device's clock, direct light with rays, the view taken as though it moved
+    gi                the pass that asks patches; rest: its histories and filter
+    patches           of the scene given, at the size given; 'all' asks every patch without visibility, as the literature does
+    resolution        of the scene given, sides times 1/2, 1 and 3/2
+    triangles         a bumpy ball (rock) in a closed room with one lamp
   --what instances, over a field of stones and one of houses that hide each other
     geometry          the passes that find and draw what is seen, by the device's clock
     host              from the call until the device has its commands; frame: until it is done
@@ -66,11 +80,15 @@ pub struct BenchArgs {
     /// Surfaces that a path may meet (path) [default: no limit].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Triangles of the generated shapes; those that do not fit into memory are left out, e.g. 10000000 (bvh).
+    /// Triangles of the generated shapes; those that do not fit into memory are left out, e.g. 10000000 (bvh, gi).
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
           value_parser = clap::value_parser!(u32).range(100..=40_000_000))]
     pub triangles: Vec<u32>,
-    /// Frames that are measured, after five that are not (raster).
+    /// Patches that bounced light is measured with (gi).
+    #[arg(long, value_delimiter = ',', default_value = "1024,32768,1000000",
+          value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
+    pub patches: Vec<u32>,
+    /// Frames that are measured, after five that are not (raster; after one, gi).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub frames: u32,
     /// Instances of a field (instances).
@@ -114,7 +132,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     let wants = |what| args.what.contains(&what);
     let mut report = Map::new();
-    if wants(What::Raster) || wants(What::Path) {
+    if [What::Raster, What::Path, What::Rays, What::Gi].into_iter().any(wants) {
         let start = Instant::now();
         let mut opened = open::open(&args.scene)?;
         let import_ms = since(start);
@@ -125,6 +143,12 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         }
         if wants(What::Path) {
             report.insert("path".into(), bench_path::run(args, &opened)?);
+        }
+        if wants(What::Rays) {
+            report.insert("rays".into(), bench_rays::run(args, &opened)?);
+        }
+        if wants(What::Gi) {
+            report.insert("gi".into(), bench_gi::run(args, &opened)?);
         }
     }
     if wants(What::Bvh) {

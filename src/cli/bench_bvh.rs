@@ -100,7 +100,7 @@ fn primary(eye: DVec3) -> Vec<crate::bvh::Ray> {
 }
 
 /// Why so many triangles are not built here.
-fn too_large(triangles: u32) -> Option<String> {
+pub fn too_large(triangles: u32) -> Option<String> {
     let needed = u64::from(triangles) * BYTES_PER_TRIANGLE;
     let free = super::available_memory()?;
     (needed > free).then(|| format!("it needs about {:.0} MiB, and {:.0} MiB are free", mib(needed), mib(free)))
@@ -134,7 +134,7 @@ fn sheet(shape: &mut Primitive, across: u32, down: u32, at: impl Fn(f64, f64) ->
 }
 
 /// A ball with bumps of three sizes over a floor: triangles alike in size, as scans and subdivision surfaces have them.
-fn rock(triangles: u32) -> Primitive {
+pub fn rock(triangles: u32) -> Primitive {
     let mut shape = Primitive::default();
     let down = (f64::from(triangles) / 4.0).sqrt().round().max(2.0) as u32;
     sheet(&mut shape, 2 * down, down, |u, v| {

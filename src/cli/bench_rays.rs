@@ -6,9 +6,12 @@ use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use super::{CliError, bench::BenchArgs, open::Opened};
 use crate::{
-    bvh::{Hit, Ray, SceneBvh, TopLevel},
-    reference::{SamplerKind, bsdf::cosine_hemisphere, sampler::Sampler},
+    bvh::{Hit, NONE, Ray, SceneBvh, TopLevel, casts_shadow},
+    gpu::Gpu,
+    passes::rays::{DeviceRays, MOST_RAYS, MetRay},
+    reference::{Pinhole, SamplerKind, World, bsdf::cosine_hemisphere, sampler::Sampler},
 };
 
 /// Pixels of the pictures that rays are taken from: some 10 MB for each kind.
@@ -104,6 +107,83 @@ fn rate(rays: &[Ray], seconds: f64, meets: impl Fn(&Ray) -> bool + Sync) -> Opti
             return Some(traced as f64 / passed);
         }
     }
+}
+
+/// The same on the device; the share of rays that met there what they meet on the host.
+pub fn on_device(
+    rays: &Rays,
+    device: &mut DeviceRays,
+    (bvh, top): (&SceneBvh, &TopLevel),
+    seconds: f64,
+) -> Result<(Rates, f64), CliError> {
+    let (mut alike, mut all) = (0usize, 0usize);
+    let mut of = |rays: &[Ray], any: bool| -> Result<Option<f64>, CliError> {
+        let rays = &rays[..rays.len().min(MOST_RAYS)];
+        if rays.is_empty() {
+            return Ok(None);
+        }
+        let sent = device.send(rays, any)?;
+        let (met, _) = device.trace(&sent)?;
+        let same = |(ray, met): (&Ray, &MetRay)| {
+            if any {
+                bvh.occluded(top, ray) == (met.instance != NONE)
+            } else {
+                bvh.closest(top, ray).map_or(NONE, |hit| hit.instance) == met.instance
+            }
+        };
+        alike += rays.par_iter().zip(&met).filter(|pair| same(*pair)).count();
+        all += rays.len();
+        let (mut traced, mut passed) = (0usize, 0.0);
+        while passed < seconds || traced == 0 {
+            passed += device.trace(&sent)?.1;
+            traced += rays.len();
+        }
+        Ok(Some(traced as f64 / f64::max(passed, 1e-9)))
+    };
+    let rates = Rates {
+        primary: of(&rays.primary, false)?,
+        shadow: of(&rays.shadow, true)?,
+        diffuse: of(&rays.diffuse, false)?,
+    };
+    Ok((rates, alike as f64 / all.max(1) as f64))
+}
+
+/// Rays of a scene on the host and on the device, side by side.
+pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
+    let (scene, eye) = (&opened.scene, opened.camera.0.w_axis.truncate());
+    let mut bvh = SceneBvh::new(scene, casts_shadow);
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let info = gpu.info().clone();
+    let Some(mut device) = DeviceRays::new(&gpu, scene, &bvh, eye)? else {
+        println!("rays: nothing in {} could be met", args.scene.name());
+        return Ok(Value::Null);
+    };
+    let top = bvh.seen_from(eye);
+    let world = World::new(scene, eye);
+    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
+    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
+    let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
+    let camera = Pinhole::new(opened.camera.0, opened.camera.1, width, height);
+    let rays = Rays::new(&bvh, &top, of_picture(width, height, |place| camera.ray(place)), &|from, numbers| {
+        let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
+        Some((light.direction, light.end(from)))
+    });
+    let two = rays.measure(&bvh, &top, args.seconds);
+    let (there, alike) = on_device(&rays, &mut device, (&bvh, &top), args.seconds)?;
+    bvh.widen();
+    let four = rays.measure(&bvh, &bvh.seen_from(eye), args.seconds);
+    let threads = rayon::current_num_threads();
+    println!("rays, {}, {width}x{height}, {} triangles; million a second", args.scene.name(), scene.shown_triangles());
+    println!("                                        primary   shadow  diffuse");
+    println!("{:<36}  {}", format!("host, {threads} threads, its own trees"), four.columns());
+    println!("{:<36}  {}", format!("host, {threads} threads, the device's trees"), two.columns());
+    println!("{:<36}  {}", info.name.chars().take(36).collect::<String>(), there.columns());
+    println!("{:.4} % of the rays met the same on both", alike * 100.0);
+    Ok(json!({
+        "scene": args.scene.name(), "size": [width, height], "triangles": scene.shown_triangles(),
+        "device": info.name, "driver": info.driver, "threads": threads, "alike": alike,
+        "rays_per_second": {"host": four.json(), "host_device_trees": two.json(), "device": there.json()},
+    }))
 }
 
 impl Rates {

@@ -207,8 +207,10 @@ impl Sampling {
         };
         let bounced_before = before.and_then(|before| before.bounced);
         let last = bounced_before.map(|before| before.number);
+        // Without a history of its own it is the mean of samples, or of temporal frames: other noise in each.
+        let temporal = before.and_then(|before| before.temporal).map_or(0, |last| last.wrapping_add(1));
         let bounced = SsrFrame {
-            number: last.map_or(settings.sample.map_or(0, |sample| sample.number), |last| last.wrapping_add(1)),
+            number: last.map_or(settings.sample.map_or(temporal, |sample| sample.number), |last| last.wrapping_add(1)),
             follows: last.is_some(),
             still: last.is_some() && !moved,
             alone: !keeps_bounced(settings),

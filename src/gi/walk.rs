@@ -115,8 +115,8 @@ pub(super) fn trace(
         }
         let cosine = -direction.dot(surface.normal);
         let lobes = surface.matter.lobes(cosine, surface.front, stage.scene.multiscatter);
-        for (lobe, normal) in [(lobes.matte, surface.normal), (lobes.through, -surface.normal)] {
-            let weight = (flux * lobe).as_vec3();
+        for (lobe, normal) in [(lobes.matte, surface.sends), (lobes.through, -surface.sends)] {
+            let weight = (flux * lobe * surface.lit).as_vec3();
             if weight.max_element() <= 0.0 {
                 continue;
             }
@@ -215,8 +215,8 @@ impl Way<'_> {
         if sum > 1.0 {
             chances = chances.map(|chance| chance / sum);
         }
-        let Surface { normal, geometric, matter, .. } = surface;
-        let (normal, geometric) = (*normal, *geometric);
+        let Surface { normal, geometric, sends, lit, matter, .. } = surface;
+        let (normal, geometric, sends) = (*normal, *geometric, *sends);
         let mut from = 0.0;
         for (index, (&lobe, &chance)) in all.iter().zip(&chances).enumerate() {
             if chance <= 0.0 {
@@ -229,8 +229,8 @@ impl Way<'_> {
             self.roulette = ((self.roulette - from) / chance).clamp(0.0, 1.0 - f64::EPSILON);
             let factor = lobe / chance;
             return match index {
-                0 => Next::Reflected(outward(cosine_about(normal, self.pair()), geometric), factor),
-                1 => Next::Reflected(outward(cosine_about(-normal, self.pair()), -geometric), factor),
+                0 => Next::Reflected(outward(cosine_about(sends, self.pair()), geometric), factor * *lit),
+                1 => Next::Reflected(outward(cosine_about(-sends, self.pair()), -geometric), factor * *lit),
                 2 | 3 => {
                     let alpha = if index == 2 { matter.alpha } else { matter.coat_alpha };
                     let towards = mirrored_about(direction, normal, alpha, self.pair());

@@ -4,7 +4,7 @@ use glam::{DVec2, DVec3, dvec2};
 
 use super::{
     glass::LINE_D,
-    imaging::{CHANNELS, Imaging, STEEPEST},
+    imaging::{CHANNELS, Imaging, NODES, Node, STEEPEST},
     lens::{DialError, Dials, Lens},
     paraxial::Axis,
     prescription::Prescription,
@@ -204,6 +204,22 @@ impl Mounted {
         });
         let cut = |rim: &Rim| rim.radius - rim.distance.abs() * tangent;
         rims.filter(|rim| rim.distance.is_finite()).min_by(|a, b| cut(a).total_cmp(&cut(b)))
+    }
+
+    /// What turns the picture of the pinhole into that on the sensor, with the faults that are on: on the grid of `Imaging`, by how much farther
+    /// from its middle the pinhole has what each place shows, and the light there.
+    #[must_use]
+    pub fn grid(&self) -> Vec<Node> {
+        let colors = if self.faults.colors { [0, 1, 2] } else { [1; 3] };
+        let node = |i: usize| {
+            // At the axes the limit, by a place beside them.
+            let place = dvec2((i % NODES) as f64, (i / NODES) as f64) / (NODES - 1) as f64 * self.imaging.half();
+            let place = place.max(self.imaging.half() * 1e-3);
+            let at = self.shown(place);
+            let stretch = colors.map(|c| self.imaging.direction(at, c) * self.pinhole / place);
+            Node { stretch, light: self.falloff(place) }
+        };
+        (0..NODES * NODES).map(node).collect()
     }
 
     /// The place on the sensor (m, as the picture is seen) whose light shows at a place of the picture: another one where distortion is

@@ -199,15 +199,9 @@ impl EffectPasses {
     }
 
     /// The image that a prescription's lens forms; light as it is where there is none.
-    pub fn lens_image<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        size: [u32; 2],
-        light: ImageHandle,
-        lens: Option<&Mounted>,
-    ) -> ImageHandle {
+    pub fn lens_image<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle, lens: bool) -> ImageHandle {
         match (self.lens_image.get(), lens) {
-            (Some(pass), Some(lens)) => pass.declare(g, size, light, lens),
+            (Some(pass), true) => pass.declare(g, size, light),
             _ => light,
         }
     }

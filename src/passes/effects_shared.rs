@@ -138,16 +138,8 @@ shader_struct! {
     pub struct LensImageConstants {
         /// Of the picture.
         pub center: Vec2,
-        /// Image distance of the picture's pinhole over that of the grid's.
-        pub scale: f32,
         /// The grid's last node along each side.
         pub last: f32,
-        /// 1: straight lines bend.
-        pub distortion: u32,
-        /// 1: red and blue have their own places.
-        pub colors: u32,
-        /// 1: the pupil's share of light.
-        pub vignetting: u32,
         /// Padding.
         pub pad0: u32,
     }

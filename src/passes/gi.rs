@@ -33,7 +33,7 @@ const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 4096.0;
 /// Perceptual roughness from which on surfaces show highlights of patches; and where reflections in the picture show what is
-/// smoother.
+/// smoother, over surroundings that no rays look for.
 const LEAST_GLOSSY: f32 = 0.25;
 const MIRRORED: f32 = 0.6;
 /// Pixels between neighbours of each pass of the filter.
@@ -41,6 +41,11 @@ const SPACINGS: [i32; 4] = [1, 2, 4, 8];
 /// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
 /// hundredth and a quarter of the light after eight frames.
 const STALE: f32 = 0.1;
+/// Frames of a still view after which the picture moves by no more than such a part of a step of eight bits a frame.
+const QUIET_FROM: u32 = 8;
+const QUIET: f32 = 0.4;
+/// Light in the picture, where steps of eight bits count.
+const SHOWN: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// And at most so many, for a small share may be all the light of one room.
 const MOST_STALE: f32 = 4.0;
 
@@ -79,8 +84,8 @@ shader_struct! {
         pub glossy: f32,
         /// Radius (m) of a patch of 1 lm where patches are shown as balls.
         pub ball: f32,
-        /// Padding.
-        pub pad0: u32,
+        /// Steps of eight bits that the picture may move since the last frame; 0: any.
+        pub quiet: f32,
     }
 }
 
@@ -119,6 +124,7 @@ const SKY: u32 = 4;
 const GLOSSY: u32 = 8;
 const HELD: u32 = 16;
 const ALL: u32 = 32;
+const MIRROR: u32 = 64;
 
 /// How bounced light is found (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +177,7 @@ impl Default for GiSettings {
             rays: 4,
             all: false,
             visibility: true,
-            bound: 1.0,
+            bound: 4.0,
             compensation: true,
             sky: true,
             glossy: true,
@@ -358,7 +364,8 @@ pub struct FrameGi {
 }
 
 impl FrameGi {
-    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light.
+    /// Of a frame with these settings; none where they are off, or nothing could hide or reflect light. `mirrored`: reflections in
+    /// the picture follow; `single`: the frame is the picture by itself, not part of a mean.
     ///
     /// # Errors
     /// Out of memory; a scene whose photons were not traced (`GpuScene::light_indirectly`).
@@ -367,7 +374,7 @@ impl FrameGi {
         scene: &GpuScene,
         (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
         settings: &GiSettings,
-        (frame, before, mirrored): (&SsrFrame, Option<BouncedBefore>, bool),
+        (frame, before, [mirrored, single]): (&SsrFrame, Option<BouncedBefore>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -399,6 +406,8 @@ impl FrameGi {
             let same = before.generation == own.generation;
             same && frame.still && history && before.still >= settings.still
         });
+        let rests = before.is_some_and(|before| before.still >= QUIET_FROM && before.generation == own.generation);
+        let quiet = if single && history && frame.still && rests { QUIET } else { 0.0 };
         let most = match frame.follows && history {
             false => 0.0,
             true if frame.still => MOST_STILL,
@@ -406,11 +415,15 @@ impl FrameGi {
         };
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
+        // The surroundings are reflected as far as nothing hides them, or there are none.
+        let sky = settings.sky && scene.has_environment;
+        let mirrors = settings.glossy && (sky || !scene.has_environment);
         let flags = [
             (settings.visibility, VISIBILITY),
             (settings.compensation && settings.bound > 0.0, COMPENSATION),
-            (settings.sky && scene.has_environment, SKY),
+            (sky, SKY),
             (settings.glossy, GLOSSY),
+            (mirrors, MIRROR),
             (held, HELD),
             (settings.all, ALL),
         ];
@@ -429,9 +442,9 @@ impl FrameGi {
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
-            glossy: if mirrored { MIRRORED } else { LEAST_GLOSSY },
+            glossy: if mirrored && !mirrors { MIRRORED } else { LEAST_GLOSSY },
             ball: own.ball,
-            ..GiConstants::default()
+            quiet,
         };
         Ok(Some(Self {
             constants: dynamic_buffer(gpu, "bounced light constants", &[values])?,
@@ -451,6 +464,12 @@ impl FrameGi {
     pub const fn finds_sky(&self) -> bool {
         self.values.flags & SKY != 0
     }
+
+    /// Whether it finds what surfaces reflect, in place of the light pass.
+    #[must_use]
+    pub const fn finds_reflections(&self) -> bool {
+        self.values.flags & (SKY | MIRROR) != 0
+    }
 }
 
 /// Bounced light of the picture.
@@ -460,6 +479,8 @@ pub struct Bounced {
     pub split: Option<(ImageHandle, ImageHandle)>,
     /// As this frame's rays found it on white; alpha: what the bound took.
     pub raw: ImageHandle,
+    /// What surfaces reflect specularly.
+    pub reflected: ImageHandle,
 }
 
 /// The pipelines.
@@ -493,11 +514,11 @@ impl GiPass {
             temporal: make("gi temporal", "gi_temporal.frag", &[both[0], both[1], (PAST, false)])?,
             variance: make("gi variance", "gi_filter.frag+FIRST", &both)?,
             filter: make("gi filter", "gi_filter.frag", &both)?,
-            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true)])?,
+            composite: make("gi composite", "gi_composite.frag", &[(LIGHT, true), (SHOWN, false)])?,
             composite_split: make(
                 "gi composite split",
                 "gi_composite.frag+SPLIT",
-                &[(LIGHT, true), (LIGHT, false), (LIGHT, false)],
+                &[(LIGHT, true), (SHOWN, false), (LIGHT, false), (LIGHT, false)],
             )?,
             patches: GraphicsPipeline::new(
                 gpu,
@@ -517,8 +538,8 @@ impl GiPass {
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameGi),
-        (gbuffer, lit, velocity): (Gbuffer, Lit, ImageHandle),
+        (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
+        (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, Lit, ImageHandle),
         (trees, split): (Option<RefitTrees>, bool),
     ) -> Bounced {
         let [width, height] = frame.values.size;
@@ -568,8 +589,16 @@ impl GiPass {
             let [diffuse, specular] = ["indirect diffuse", "indirect specular"].map(|name| image(g, name, LIGHT));
             (diffuse, specular)
         });
-        let mut pass = g.pass("gi composite").color_over(lit.light);
-        for image in [gbuffer.depth, gbuffer.surface, light, shine] {
+        let (shown, out) = if frame.history {
+            g.history("bounced light shown", width, height, SHOWN)
+        } else {
+            (light, image(g, "bounced light shown by itself", SHOWN))
+        };
+        let mut pass = g.pass("gi composite").color_over(lit.light).color_cleared(out, [0.0; 4]);
+        if frame.history {
+            pass = pass.uses(shown, Access::FragmentSampled);
+        }
+        for image in [gbuffer.depth, gbuffer.surface, light, shine].into_iter().chain(open) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if let Some((diffuse, specular)) = parts {
@@ -577,8 +606,13 @@ impl GiPass {
         }
         pass.record(move |cx| {
             let [depth, surface] = [gbuffer.depth, gbuffer.surface].map(|image| cx.image(image));
-            let [light, shine] = [light, shine].map(|image| cx.image(image));
+            let [light, shine, shown] = [light, shine, shown].map(|image| cx.image(image));
+            let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let binds = [
+                data.uniform(),
+                ("gi_block", Bind::Uniform(&frame.constants)),
+                ("shown_image", Bind::Sampled(&shown)),
+                ("ao_image", Bind::Sampled(&open)),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("matte_image", Bind::Sampled(&light)),
@@ -601,7 +635,7 @@ impl GiPass {
                 Ok(())
             });
         }
-        Bounced { split: parts, raw: matte }
+        Bounced { split: parts, raw: matte, reflected: shine }
     }
 
     fn declare_temporal<'a>(
@@ -624,7 +658,7 @@ impl GiPass {
             ]
         };
         let mut pass = surfaces(g, "gi temporal", gbuffer);
-        for image in [matte, glossy, velocity] {
+        for image in [gbuffer.surface, matte, glossy, velocity] {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if frame.history {
@@ -636,13 +670,14 @@ impl GiPass {
             pass = pass.color_cleared(out, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
+            let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
             let [matte, glossy, velocity] = [matte, glossy, velocity].map(|i| cx.image(i));
             let [before, shone, past] = [light.0, shine.0, past.0].map(|i| cx.image(i));
             let binds = [
                 data.uniform(),
                 ("gi_block", Bind::Uniform(&frame.constants)),
                 ("depth_image", Bind::Sampled(&depth)),
+                ("surface_image", Bind::Sampled(&surface)),
                 ("normal_image", Bind::Sampled(&normal)),
                 ("matte_image", Bind::Sampled(&matte)),
                 ("glossy_image", Bind::Sampled(&glossy)),
@@ -673,21 +708,27 @@ impl GiPass {
             Some(spacing) => (format!("gi filter {spacing}"), &self.filter),
         };
         let outs = ["light", "highlights"].map(|what| g.image(&format!("{name}, {what}"), width, height, HISTORY));
-        surfaces(g, &name, gbuffer)
-            .uses(light, Access::FragmentSampled)
+        let mut pass = surfaces(g, &name, gbuffer);
+        if spacing.is_some() {
+            pass = pass.uses(gbuffer.surface, Access::FragmentSampled);
+        }
+        pass.uses(light, Access::FragmentSampled)
             .uses(shine, Access::FragmentSampled)
             .color_cleared(outs[0], [0.0; 4])
             .color_cleared(outs[1], [0.0; 4])
             .record(move |cx| {
-                let [depth, normal] = [gbuffer.depth, gbuffer.normal].map(|image| cx.image(image));
+                let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let [light, shine] = [light, shine].map(|i| cx.image(i));
-                let binds = [
+                let mut binds = vec![
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),
                     ("normal_image", Bind::Sampled(&normal)),
                     ("matte_image", Bind::Sampled(&light)),
                     ("glossy_image", Bind::Sampled(&shine)),
                 ];
+                if spacing.is_some() {
+                    binds.push(("surface_image", Bind::Sampled(&surface)));
+                }
                 cx.rec.bind_graphics(pipeline, &binds)?;
                 if let Some(spacing) = spacing {
                     cx.rec.push_graphics(pipeline, &spacing);

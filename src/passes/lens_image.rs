@@ -39,9 +39,8 @@ impl LensImagePass {
             return Ok(());
         }
         let nodes: Vec<[Vec4; 2]> = lens
-            .imaging()
-            .nodes()
-            .iter()
+            .grid()
+            .into_iter()
             .map(|node| {
                 let [red, green, blue] = node.stretch.map(glam::DVec2::as_vec2);
                 [red.extend(green.x).extend(green.y), blue.extend(node.light as f32).extend(0.0)]
@@ -52,28 +51,11 @@ impl LensImagePass {
     }
 
     /// Declares the pass: from light as the pinhole sees it that `Mounted::pinhole` is, to that on the sensor.
-    pub fn declare<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        [width, height]: [u32; 2],
-        light: ImageHandle,
-        lens: &Mounted,
-    ) -> ImageHandle {
+    pub fn declare<'a>(&'a self, g: &mut Graph<'a>, [width, height]: [u32; 2], light: ImageHandle) -> ImageHandle {
         let grid = self.grid.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, grid)| Arc::clone(grid));
         let Some(grid) = grid else { return light };
-        let faults = lens.faults();
         let size = Vec2::new(width as f32, height as f32);
-        // A place's tangents are its metres over the grid's image distance, and the pinhole's pixels are by its own.
-        let scale = lens.pinhole() / lens.imaging().image_distance();
-        let constants = LensImageConstants {
-            center: size * 0.5,
-            scale: scale as f32,
-            last: (NODES - 1) as f32,
-            distortion: u32::from(faults.distortion),
-            colors: u32::from(faults.colors),
-            vignetting: u32::from(faults.vignetting),
-            pad0: 0,
-        };
+        let constants = LensImageConstants { center: size * 0.5, last: (NODES - 1) as f32, pad0: 0 };
         let out = g.image("light through the lens", width, height, LIGHT);
         g.pass("lens image").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
             let light = cx.image(light);

@@ -36,6 +36,7 @@ pub mod morphological;
 pub mod motion_blur;
 pub mod probes;
 pub mod profiles;
+pub mod rays;
 pub mod refit;
 pub mod refraction;
 pub mod resolve;

@@ -351,10 +351,11 @@ pub const AMBIENT_MANY_BOUNCES: u32 = 2;
 /// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
 pub const AMBIENT_CAPTURE: u32 = 4;
 /// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
+pub const AMBIENT_REFLECTED_APART: u32 = 8;
 /// Diffuse light from all around is found by the passes of bounced light.
 pub const AMBIENT_DIFFUSE_APART: u32 = 16;
-/// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
-pub const AMBIENT_REFLECTED_APART: u32 = 8;
+/// What surfaces reflect of their surroundings is found by them too.
+pub const AMBIENT_REFLECTED_BY_RAYS: u32 = 32;
 
 /// Reflections meet the box.
 pub const PROBE_PARALLAX: u32 = 1;

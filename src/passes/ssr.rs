@@ -264,6 +264,8 @@ pub struct SsrInputs {
     pub light: ImageHandle,
     /// What hides the surroundings, where it was measured.
     pub open: Option<ImageHandle>,
+    /// What surfaces reflect, where rays of bounced light found it.
+    pub traced: Option<ImageHandle>,
     /// Pixels from the last frame to this one.
     pub velocity: ImageHandle,
 }
@@ -324,22 +326,25 @@ impl SsrPass {
         inputs: SsrInputs,
         (debug, followed): (bool, bool),
     ) -> Reflected {
-        let SsrInputs { gbuffer, light, open, velocity } = inputs;
+        let SsrInputs { gbuffer, light, open, traced, velocity } = inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         let surroundings = g.image("reflected surroundings", width, height, LIGHT);
         let picture = g.image("reflected picture", width, height, LIGHT);
         let mut pass = fragment(g, "ssr surroundings", gbuffer).uses(light, Access::FragmentSampled);
-        if let Some(open) = open {
-            pass = pass.uses(open, Access::FragmentSampled);
+        for image in [open, traced].into_iter().flatten() {
+            pass = pass.uses(image, Access::FragmentSampled);
         }
         pass.color_cleared(surroundings, [0.0; 4]).color_cleared(picture, [0.0; 4]).record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let (light, open) = (cx.image(light), open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open)));
+            let light = cx.image(light);
+            let [open, traced] =
+                [open, traced].map(|image| image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image)));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds.extend([
                 ("emission_image", Bind::Sampled(&emission)),
                 ("light_image", Bind::Sampled(&light)),
                 ("ao_image", Bind::Sampled(&open)),
+                ("traced_image", Bind::Sampled(&traced)),
                 ("environment_block", Bind::Storage(&data.environment)),
                 ("probe_block", Bind::Storage(&data.probes)),
             ]);

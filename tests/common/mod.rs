@@ -20,6 +20,8 @@ use sunny16::{
     },
 };
 
+pub mod bounced;
+
 use tempfile::TempDir;
 
 /// A device whose drop, at the end of a test, asserts that validation had nothing to say and that nothing leaked.

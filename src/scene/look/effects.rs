@@ -484,14 +484,20 @@ mod tests {
         let mounted = plain.mounted(1.5).unwrap().unwrap();
         assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
         assert!(!plain.flares());
-        let bare = look(&[named, "effects.ghosts.coatings=false", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
+        let bare =
+            look(&[named, "effects.ghosts.coatings=false", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
         assert!(bare.flares());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
         assert_eq!((ghosts.tier, ghosts.cull), (Tier::Paraxial, 0.0));
         assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
         let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
         assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
-        for bad in ["effects.ghosts.tier=fast", "effects.ghosts.cull=2", "effects.ghosts.cull=nan", "effects.ghosts.coatings=1"] {
+        for bad in [
+            "effects.ghosts.tier=fast",
+            "effects.ghosts.cull=2",
+            "effects.ghosts.cull=nan",
+            "effects.ghosts.coatings=1",
+        ] {
             assert!(Look::default().assign(bad).is_err(), "{bad}");
         }
     }

@@ -1,0 +1,23 @@
+#version 460
+// variants: BVH_MASKS
+// Rays that the host sends, each by itself and all in their order: what a device does in a second beside the host
+// (`sunny16 bench --what rays`).
+#extension GL_GOOGLE_include_directive : require
+#include "shared/frame.glsl"
+#include "shared/rays.glsl"
+
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0, scalar) readonly buffer sent_block { SentRay sent[]; };
+layout(set = 0, binding = 1, scalar) writeonly buffer met_block { MetRay met[]; };
+layout(push_constant, scalar) uniform count_block { uint count; };
+#include "lib/bvh.glsl"
+
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= count) {
+        return;
+    }
+    SentRay ray = sent[i];
+    BvhHit hit = trace_ray(ray.origin, ray.direction, ray.away, ray.reach, ray.any != 0u);
+    met[i] = MetRay(hit.t, hit.instance);
+}

@@ -1,0 +1,186 @@
+//! `sunny16 bench --what gi`: what bounced light costs, by patches, triangles and resolution.
+
+use glam::{DMat4, DVec3, Vec3};
+use serde_json::{Value, json};
+
+use super::{
+    CliError,
+    bench::{BenchArgs, Series},
+    bench_bvh, open,
+};
+use crate::{
+    camera::Exposure,
+    frame::{GiSettings, Renderer, Settings, ShadowSettings, Wanted},
+    gpu::Gpu,
+    passes::View,
+    photometry::{Ev100, Lumen},
+    scene::{
+        Projection, Scene,
+        build::{SceneBuilder, dielectric, facing},
+        look::ShadowMethod,
+        procedural::shapes,
+    },
+};
+
+/// Patches of the plain way of the literature, which asks all of them for every pixel.
+const PLAIN: u32 = 1024;
+
+/// What a setting costs.
+struct Cost {
+    /// Patches that there were.
+    patches: u32,
+    /// Median of the pass that asks them (ms).
+    gather: f64,
+    /// Medians of the other passes of bounced light, together (ms).
+    rest: f64,
+    /// Median of the pass of direct light (ms), for comparison.
+    lighting: f64,
+}
+
+impl Cost {
+    fn columns(&self) -> String {
+        format!("{:>9} {:>9.2} {:>9.2} {:>9.2}", self.patches, self.gather, self.rest, self.lighting)
+    }
+
+    fn json(&self, mut with: Value) -> Value {
+        let own = [
+            ("patches", json!(self.patches)),
+            ("gi_ms", json!(self.gather)),
+            ("rest_ms", json!(self.rest)),
+            ("lighting_ms", json!(self.lighting)),
+        ];
+        if let Value::Object(map) = &mut with {
+            map.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        }
+        with
+    }
+}
+
+/// A scene, and from where.
+struct Seen<'a> {
+    scene: &'a Scene,
+    view: View,
+    settings: Settings,
+}
+
+impl Seen<'_> {
+    fn cost(&self, renderer: &mut Renderer, gi: GiSettings, frames: u32) -> Result<Cost, CliError> {
+        // As though it moved: a still view is left as it is after some frames.
+        let gi = GiSettings { enabled: true, still: u32::MAX, ..gi };
+        let shadows = ShadowSettings { method: ShadowMethod::Traced, ..self.settings.shadows };
+        let settings = Settings { gi, shadows, ..self.settings.clone() };
+        let mut on_device = renderer.upload_for(self.scene, &settings.shadows)?;
+        on_device.light_indirectly(renderer.gpu(), self.scene, &gi)?;
+        let patches = on_device.indirect.as_ref().map_or(0, |indirect| indirect.set.vpls.len() as u32);
+        let mut passes: Vec<Series> = Vec::new();
+        renderer.cut();
+        for number in 0..=frames {
+            let nothing = Wanted { display: false, nits: false };
+            let pending = renderer.submit(&on_device, &self.view, &settings, nothing)?;
+            let picture = renderer.collect(pending)?;
+            for time in picture.times.iter().filter(|_| number > 0) {
+                match passes.iter_mut().find(|series| series.name == time.name) {
+                    Some(series) => series.ms.push(time.ms),
+                    None => passes.push(Series { name: time.name.clone(), ms: vec![time.ms] }),
+                }
+            }
+        }
+        let sum = |wanted: &dyn Fn(&str) -> bool| {
+            passes.iter().filter(|series| wanted(&series.name)).map(|series| series.at(0.5)).sum::<f64>()
+        };
+        Ok(Cost {
+            patches,
+            gather: sum(&|name| name == "gi"),
+            rest: sum(&|name| name.starts_with("gi ")),
+            lighting: sum(&|name| name == "lighting"),
+        })
+    }
+}
+
+pub fn run(args: &BenchArgs, opened: &open::Opened) -> Result<Value, CliError> {
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let info = gpu.info();
+    let settings = opened.settings(exposed(8.0)?, vec![]);
+    let asked = opened.gi();
+    let seen = Seen { scene: &opened.scene, view: opened.view(), settings };
+    let (width, height) = (seen.view.width, seen.view.height);
+    println!("bounced light, {} on {} ({}), medians in ms", args.scene.name(), info.name, info.driver);
+    println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "", "patches", "gi", "rest", "lighting");
+    let line = |name: String, cost: &Cost| println!("{name:<28} {}", cost.columns());
+
+    let mut by_patches = Vec::new();
+    for &vpls in &args.patches {
+        let cost = seen.cost(&mut renderer, GiSettings { vpls, ..asked }, args.frames)?;
+        line(format!("{width}x{height}, {vpls}"), &cost);
+        by_patches.push(cost.json(json!({"asked": vpls, "way": "tree"})));
+    }
+    let plain = GiSettings {
+        vpls: PLAIN,
+        merge: true,
+        all: true,
+        visibility: false,
+        compensation: false,
+        sky: false,
+        glossy: false,
+        ..asked
+    };
+    let cost = seen.cost(&mut renderer, plain, args.frames)?;
+    line(format!("{width}x{height}, all, no visibility"), &cost);
+    by_patches.push(cost.json(json!({"asked": PLAIN, "way": "all"})));
+
+    let mut by_resolution = Vec::new();
+    for [times, over] in [[1, 2], [1, 1], [3, 2]] {
+        let view = seen.view.resized((width * times).div_ceil(over), (height * times).div_ceil(over));
+        let at = Seen { view, settings: seen.settings.clone(), ..seen };
+        let cost = at.cost(&mut renderer, asked, args.frames)?;
+        line(format!("{}x{}", view.width, view.height), &cost);
+        by_resolution.push(cost.json(json!({"size": [view.width, view.height]})));
+    }
+
+    let mut by_triangles = Vec::new();
+    for &triangles in &args.triangles {
+        if let Some(why) = bench_bvh::too_large(triangles) {
+            println!("rock, {triangles} triangles: left out: {why}");
+            by_triangles.push(json!({"triangles": triangles, "left_out": why}));
+            continue;
+        }
+        let scene = room(triangles)?;
+        let eye = facing(DVec3::new(0.1, 0.4, 3.4), DVec3::new(0.0, -0.3, 0.0));
+        let projection = Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.05, far: None };
+        let settings = Settings { exposure: exposed(6.0)?, ..seen.settings.clone() };
+        let of = Seen { scene: &scene, view: View::new(eye, &projection, width, height), settings };
+        let cost = of.cost(&mut renderer, asked, args.frames)?;
+        line(format!("rock in a room, {}", scene.shown_triangles()), &cost);
+        by_triangles.push(cost.json(json!({"triangles": scene.shown_triangles()})));
+    }
+    Ok(json!({
+        "scene": args.scene.name(), "device": info.name, "driver": info.driver, "size": [width, height],
+        "rays": asked.rays, "by_patches": by_patches, "by_resolution": by_resolution, "by_triangles": by_triangles,
+    }))
+}
+
+fn exposed(ev: f64) -> Result<Exposure, CliError> {
+    Exposure::from_ev100(Ev100(ev)).map_err(|error| CliError::Internal(error.to_string()))
+}
+
+/// A bumpy ball of about so many triangles in a closed room with one lamp.
+fn room(triangles: u32) -> Result<Scene, CliError> {
+    let mut builder = SceneBuilder::new("room");
+    let white = builder.add_material(dielectric("white", Vec3::splat(0.7), 1.0));
+    let rock = builder.add_mesh("rock", bench_bvh::rock(triangles), white);
+    builder.instance("rock", rock, DMat4::IDENTITY);
+    for (name, size, at) in [
+        ("floor", Vec3::new(8.0, 0.2, 8.0), DVec3::new(0.0, -1.4, 0.0)),
+        ("ceiling", Vec3::new(8.0, 0.2, 8.0), DVec3::new(0.0, 2.6, 0.0)),
+        ("back", Vec3::new(8.0, 4.0, 0.2), DVec3::new(0.0, 0.6, -3.9)),
+        ("front", Vec3::new(8.0, 4.0, 0.2), DVec3::new(0.0, 0.6, 3.9)),
+        ("left", Vec3::new(0.2, 4.0, 8.0), DVec3::new(-3.9, 0.6, 0.0)),
+        ("right", Vec3::new(0.2, 4.0, 8.0), DVec3::new(3.9, 0.6, 0.0)),
+    ] {
+        let mesh = builder.add_mesh(name, shapes::cuboid(size), white);
+        builder.instance(name, mesh, DMat4::from_translation(at));
+    }
+    builder.point_light_lumens("lamp", Lumen(3000.0), Vec3::ONE, DVec3::new(1.5, 2.0, 1.5));
+    builder.build().map_err(|error| CliError::Internal(error.to_string()))
+}
