@@ -84,6 +84,33 @@ pub enum Tier {
     Traced,
 }
 
+/// What films a lens has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Films {
+    /// Those of its prescription.
+    #[default]
+    Prescribed,
+    /// None.
+    Bare,
+    /// Those of its prescription, and magnesium fluoride on all other surfaces toward air.
+    Single,
+}
+
+impl Films {
+    /// For which wavelength (m) a single layer is a quarter wave thick.
+    pub const SINGLE: f64 = 550e-9;
+
+    /// A lens with these.
+    #[must_use]
+    pub fn on(self, lens: Lens) -> Lens {
+        match self {
+            Self::Prescribed => lens,
+            Self::Bare => lens.bare(),
+            Self::Single => lens.single_coated(Self::SINGLE),
+        }
+    }
+}
+
 /// Which ghosts are drawn, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LensGhosts {

@@ -17,7 +17,7 @@ use crate::{
     },
     optics::{
         Faults, Mounted,
-        ghosts::{CULL, LensGhosts, Tier},
+        ghosts::{CULL, Films, LensGhosts, Tier},
     },
 };
 
@@ -47,7 +47,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("effects.ghosts.tier", "traced, by exact rays, or paraxial, by matrices, which is faster and right near the axis"),
     ("effects.ghosts.cull", "the part of white from 0 to 1 below which a ghost is left out, e.g. 0.002; 0 draws all"),
-    ("effects.ghosts.coatings", "true or false: off, glass is bare"),
+    (
+        "effects.ghosts.coatings",
+        "prescription, bare for none, or single: also a quarter wave of magnesium fluoride wherever glass meets air without a film",
+    ),
     ("effects.bloom.enabled", "true or false"),
     ("effects.bloom.fraction", "the part of the light that is scattered, from 0 to 1, e.g. 0.02"),
     ("effects.vignetting.enabled", "true or false"),
@@ -99,7 +102,7 @@ pub struct EffectsLook {
     /// `ghosts.cull`.
     pub ghost_cull: Option<f64>,
     /// `ghosts.coatings`.
-    pub coatings: Option<bool>,
+    pub coatings: Option<Films>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
     /// `bloom.fraction`.
@@ -143,7 +146,7 @@ impl EffectsLook {
             "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
             "effects.ghosts.tier" => self.ghost_tier = Some(tier(read)?),
             "effects.ghosts.cull" => self.ghost_cull = Some(read.fraction()?),
-            "effects.ghosts.coatings" => self.coatings = Some(read.boolean()?),
+            "effects.ghosts.coatings" => self.coatings = Some(films(read)?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
@@ -192,7 +195,9 @@ impl Look {
         self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
     }
 
-    fn has_ghosts(&self) -> bool {
+    /// Whether bright sources are reflected within the lens.
+    #[must_use]
+    pub fn has_ghosts(&self) -> bool {
         let set = &self.effects;
         let by_value = set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
         set.ghosts.unwrap_or(by_value)
@@ -215,7 +220,7 @@ impl Look {
         };
         let lens = mounted.lens().clone();
         Ok(Some(LensGhosts {
-            lens: Arc::new(if self.effects.coatings.unwrap_or(true) { lens } else { lens.bare() }),
+            lens: Arc::new(self.effects.coatings.unwrap_or_default().on(lens)),
             gate: mounted.gate().to_array(),
             tier: self.effects.ghost_tier.unwrap_or_default(),
             cull: self.effects.ghost_cull.unwrap_or(CULL),
@@ -381,6 +386,15 @@ impl Look {
     }
 }
 
+fn films(read: &Reader<'_>) -> Result<Films, LookError> {
+    match read.value {
+        "prescription" => Ok(Films::Prescribed),
+        "bare" => Ok(Films::Bare),
+        "single" => Ok(Films::Single),
+        _ => Err(read.wrong()),
+    }
+}
+
 fn tier(read: &Reader<'_>) -> Result<Tier, LookError> {
     match read.value {
         "traced" => Ok(Tier::Traced),
@@ -485,11 +499,14 @@ mod tests {
         assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
         assert!(!plain.flares());
         let bare =
-            look(&[named, "effects.ghosts.coatings=false", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
+            look(&[named, "effects.ghosts.coatings=bare", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
         assert!(bare.flares());
         let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
         assert_eq!((ghosts.tier, ghosts.cull), (Tier::Paraxial, 0.0));
         assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
+        let single = look(&[named, "effects.ghosts.coatings=single"]).ghosts(Some(&mounted)).unwrap().unwrap();
+        // Three single lenses: six surfaces toward air, and the stop has none.
+        assert_eq!(single.lens.surfaces().iter().filter(|surface| surface.coating.is_some()).count(), 6);
         let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
         assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
         for bad in [
