@@ -30,12 +30,6 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether any needs to know what is bright, on the picture and beyond its border.
-    #[must_use]
-    pub const fn flares(&self) -> bool {
-        self.starburst.is_some()
-    }
-
     /// Whether none is on.
     #[must_use]
     pub fn is_empty(&self) -> bool {
