@@ -15,7 +15,7 @@ use crate::{
     camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
-    optics::Mounted,
+    optics::{Mounted, ghosts::LensGhosts},
     passes::{
         FrameData, GpuScene, Passes, View,
         anti_aliasing::Method,
@@ -25,6 +25,7 @@ use crate::{
         gbuffer::{DEPTH, Gbuffer, LIGHT},
         gi::{Bounced, FrameGi, GiPass},
         layered,
+        lens_ghosts::{self, GhostReport},
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::{LightingInputs, Lit},
         probes::probes_for,
@@ -229,6 +230,8 @@ pub struct Settings {
     /// The lens of a prescription, whose pinhole (`Mounted::pinhole`) the view is; it bends the picture after the effects that
     /// light meets before it.
     pub lens: Option<Arc<Mounted>>,
+    /// Reflections of bright sources within the lens.
+    pub ghosts: Option<LensGhosts>,
     /// Where things are when the shutter opens and when it closes (`GpuScene::posed`); none: they stand still.
     pub shutter: Option<[Arc<Posed>; 2]>,
     /// Number of the picture in its sequence: grain differs by it.
@@ -249,6 +252,8 @@ struct FrameImages {
     culled: Option<Culled>,
     /// What the refitted trees cost.
     refitted: Option<BufferHandle>,
+    /// What was drawn of reflections within the lens.
+    ghosts: Option<BufferHandle>,
 }
 
 /// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -316,11 +321,14 @@ fn frame<'a>(
     // Of what the scene sends, before depth of field spreads it, unless frames are gathered.
     let counted = if settings.accumulate.is_some() { light } else { sharp };
     let histogram = settings.histogram.then(|| passes.exposure_histogram.declare(g, size, counted));
-    let light = camera.starburst(g, after, (depth, light), trees, effects);
+    let flares = effects.starburst.is_some() || settings.ghosts.is_some();
+    let bright = camera.bright_sources(g, after, (depth, light), trees, flares);
+    let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
     let light = camera.lens_image(g, size, light, settings.lens.is_some());
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
+    let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());
     let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
@@ -339,7 +347,7 @@ fn frame<'a>(
         })
         .collect();
     let refitted = trees.and_then(|trees| trees.costs);
-    FrameImages { light, display, aovs, lists, histogram, culled, refitted }
+    FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
@@ -431,6 +439,8 @@ pub struct Picture {
     pub histogram: Option<PixelCounts>,
     /// What was drawn and what was not.
     pub drawn: Drawn,
+    /// What was drawn of reflections within the lens, where the settings ask for them.
+    pub ghosts: Option<GhostReport>,
     /// The exposure it was made with.
     pub exposure: Exposure,
 }
@@ -449,6 +459,7 @@ pub struct Pending {
     drawn: Drawn,
     culled: Option<BufferHandle>,
     refitted: Option<(BufferHandle, Costs)>,
+    ghosts: Option<BufferHandle>,
     gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
@@ -624,6 +635,8 @@ impl Renderer {
         let culled = images
             .culled
             .map(|culled| read_report(&mut graph, ("culling report", culling::REPORT_WORDS), culled.report));
+        let ghosts =
+            images.ghosts.map(|ghosts| read_report(&mut graph, ("ghost report", lens_ghosts::REPORT_WORDS), ghosts));
         let refit = scene.trees.as_ref().and_then(|trees| trees.refit());
         let refitted = images.refitted.zip(refit).map(|(costs, refit)| {
             let words = ("costs of refitted trees", refit.cost_words());
@@ -656,6 +669,7 @@ impl Renderer {
             drawn,
             culled,
             refitted,
+            ghosts,
             gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -744,13 +758,21 @@ impl Renderer {
                 None => None,
             },
             drawn,
+            ghosts: match pending.ghosts {
+                Some(handle) => {
+                    let words: Vec<u32> = buffer(handle)?.mapped().chunks_exact(4).map(word).collect();
+                    Some(GhostReport::from_words(&words))
+                }
+                None => None,
+            },
             exposure: pending.settings.exposure,
         })
     }
 
     /// Makes the pipelines of what these settings switch on.
     fn prepare(&self, settings: &Settings) -> GpuResult<()> {
-        self.passes.effects.prepare(&self.gpu, &settings.effects, settings.lens.as_ref())?;
+        let (lens, ghosts) = (settings.lens.as_ref(), settings.ghosts.as_ref());
+        self.passes.effects.prepare(&self.gpu, &settings.effects, lens, ghosts)?;
         let method = settings.anti_aliasing;
         if settings.ssr.enabled && self.passes.ssr.get().is_none() {
             // Another thread may have been faster; its pass is as good.
@@ -889,7 +911,8 @@ fn frame_data(
     };
     let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
     let flare = match traced.as_ref().or(through.as_ref()) {
-        _ if settings.effects.starburst.is_none() || view.parallel || scene.trees.is_none() => None,
+        _ if settings.effects.starburst.is_none() && settings.ghosts.is_none() => None,
+        _ if view.parallel || scene.trees.is_none() => None,
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };

@@ -3,7 +3,10 @@
 
 use sunny16::{
     gpu::shader::Shader,
-    passes::{ao, bright_shared, culling_shared, effects_shared, gi, rays, shared::LAYOUTS, skin_shared, ssr},
+    passes::{
+        ao, bright_shared, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS, skin_shared,
+        ssr,
+    },
 };
 
 /// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
@@ -30,6 +33,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(rays::LAYOUTS)
         .chain(skin_shared::LAYOUTS)
         .chain(culling_shared::LAYOUTS)
+        .chain(lens_ghosts_shared::LAYOUTS)
     {
         let wanted: Vec<(String, u32)> =
             host.fields.iter().map(|&(name, offset)| (name.to_string(), offset as u32)).collect();

@@ -33,7 +33,8 @@ pub fn run(args: &GraphArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = opened.upload(&mut renderer)?;
     let (effects, lens, anti_aliasing) = (opened.effects, opened.lens.clone(), opened.anti_aliasing());
-    let settings = Settings { effects, lens, anti_aliasing, ..opened.settings(Exposure::default(), vec![]) };
+    let ghosts = opened.look.ghosts(lens.as_deref())?;
+    let settings = Settings { effects, lens, ghosts, anti_aliasing, ..opened.settings(Exposure::default(), vec![]) };
     let prepared = renderer.plan(&on_device, &opened.view(), &settings)?;
     let language = if args.format == Format::Mermaid { draw::Language::Mermaid } else { draw::Language::Dot };
     print!("{}", draw::draw(&prepared, language));

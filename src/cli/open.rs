@@ -223,6 +223,7 @@ pub fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let (projection, effects, lens) = through_the_lens(&look, projection, size)?;
+    look.ghosts(lens.as_deref())?;
     Ok(Opened { scene, look, camera_name, camera: (world, projection), size, effects, lens, animated })
 }
 
@@ -555,6 +556,7 @@ impl Opened {
         };
         Ok(Settings {
             effects,
+            ghosts: self.look.ghosts(lens.as_deref())?,
             lens,
             anti_aliasing: self.anti_aliasing(),
             ssr: self.ssr(),

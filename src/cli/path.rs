@@ -220,7 +220,7 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     }
     if !args.quiet {
         report(args, opened, &film, &exposed, &world, (built, seconds));
-        remark_on_effects(&effects);
+        remark_on_effects(&effects, opened.look.has_ghosts());
     }
     if args.path.resume || interrupted {
         // After the picture: where there is no room for both, the picture is what counts.
@@ -448,9 +448,10 @@ fn report(
 }
 
 /// Says which of the camera's effects the picture does not have.
-fn remark_on_effects(effects: &Effects) {
+fn remark_on_effects(effects: &Effects, ghosts: bool) {
     let left: Vec<&str> = [
         (effects.starburst.is_some(), "starbursts"),
+        (ghosts, "ghosts"),
         (effects.bloom.is_some(), "bloom"),
         (effects.chromatic_aberration.is_some(), "chromatic aberration"),
         (effects.grain.is_some(), "grain"),

@@ -368,6 +368,22 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
             if bounds.enabled { "" } else { " (switched off)" },
         );
     }
+    if let Some(ghosts) = picture.ghosts {
+        println!(
+            "{} ghosts of {} bright sources drawn; {} too faint, which have {:.2} % of the ghosts' light; {} beside the picture{}{}",
+            ghosts.drawn,
+            ghosts.sources,
+            ghosts.dropped,
+            ghosts.light_dropped * 100.0,
+            ghosts.beside,
+            if ghosts.no_room > 0 { format!("; {} without room in memory", ghosts.no_room) } else { String::new() },
+            if ghosts.sources_dropped > 0 {
+                format!("; {} fainter sources make none", ghosts.sources_dropped)
+            } else {
+                String::new()
+            },
+        );
+    }
     remark_on_textures(opened);
     remark_on_exposure(exposed);
     if args.times {

@@ -709,6 +709,31 @@ impl Recorder<'_> {
         unsafe { device.cmd_dispatch(commands, x, y, z) };
     }
 
+    /// Runs as many of a compute pipeline's work groups as three words say that the device has written.
+    ///
+    /// # Panics
+    /// If the buffer does not hold them: broken logic.
+    pub fn dispatch_indirect(&mut self, groups: &Arc<Buffer>, offset: u64) {
+        assert!(offset % 4 == 0 && offset + 12 <= groups.size(), "work groups at {offset} in '{}'", groups.name());
+        self.keep(Arc::clone(groups) as _);
+        let (device, commands) = self.raw();
+        // SAFETY: recording outside of rendering with a compute pipeline bound; the range was checked.
+        unsafe { device.cmd_dispatch_indirect(commands, groups.handle, offset) };
+    }
+
+    /// Draws as four words say that the device has written (vertices, instances, the first of each), with a pipeline that makes its own
+    /// vertices.
+    ///
+    /// # Panics
+    /// If the buffer does not hold them: broken logic.
+    pub fn draw_indirect(&mut self, command: &Arc<Buffer>, offset: u64) {
+        assert!(offset % 4 == 0 && offset + 16 <= command.size(), "a draw at {offset} in '{}'", command.name());
+        self.keep(Arc::clone(command) as _);
+        let (device, commands) = self.raw();
+        // SAFETY: recording inside of rendering with a pipeline that makes its own vertices; the range was checked.
+        unsafe { device.cmd_draw_indirect(commands, command.handle, offset, 1, 16) };
+    }
+
     /// Fills a whole buffer with a word.
     pub fn fill(&mut self, buffer: &Arc<Buffer>, word: u32) {
         self.keep(Arc::clone(buffer) as _);

@@ -273,6 +273,25 @@ impl Lens {
         Self { sensor: self.sensor + by, ..self }
     }
 
+    /// The same lens with bare glass: no surface has a film.
+    #[must_use]
+    pub fn bare(mut self) -> Self {
+        for surface in &mut self.surfaces {
+            surface.coating = None;
+        }
+        self
+    }
+
+    /// The same lens with a quarter wave of magnesium fluoride for a wavelength (m) on every surface between glass and air that
+    /// has no film: what most lenses have had since the 1950s, whatever their patents say.
+    #[must_use]
+    pub fn single_coated(mut self, wavelength: f64) -> Self {
+        for surface in self.surfaces.iter_mut().filter(|surface| surface.before.is_air() != surface.after.is_air()) {
+            surface.coating = surface.coating.or(Some(Coating::quarter_wave(wavelength)));
+        }
+        self
+    }
+
     /// Focal length (m) when focused at infinity.
     #[must_use]
     pub const fn focal_length(&self) -> f64 {

@@ -11,6 +11,7 @@
 pub mod aperture;
 pub mod coating;
 pub mod diffraction;
+pub mod ghosts;
 pub mod glass;
 pub mod imaging;
 pub mod lens;

@@ -83,16 +83,28 @@ pub enum Losses {
     Ignored,
 }
 
+/// How far toward the rim a ray counts that passes beside the whole sphere.
+const BESIDE: f64 = 1.05;
+
+/// What becomes of a ray that meets no surface where it should, or is totally reflected where it should pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lost {
+    /// It ends.
+    Ended,
+    /// It goes on as the nearest one that does not: beyond every rim, or without light.
+    Carried,
+}
+
 /// Where a ray meets a surface, and the unit normal there, toward +z at the vertex.
 ///
 /// Welford, "Aberrations of Optical Systems", section 4.3: from the crossing of the vertex' plane, the distance is
 /// `F / (G + sqrt(G^2 - c F))`, which is exact for planes too. The signs follow the ray, so that the meeting on the vertex' side is
 /// found both ways. In a cylinder only one of x and y counts.
-fn meet(surface: &Surface, ray: &Ray) -> Option<(DVec3, DVec3)> {
+fn meet(surface: &Surface, ray: &Ray, lost: Lost) -> Option<(DVec3, DVec3, bool)> {
     let d = ray.direction;
     let flat = ray.origin + d * ((surface.vertex - ray.origin.z) / d.z);
     if surface.curvature == 0.0 {
-        return flat.is_finite().then_some((flat, DVec3::Z));
+        return flat.is_finite().then_some((flat, DVec3::Z, true));
     }
     let c = surface.curvature;
     let [mx, my] = surface.curved.map(|curved| if curved { 1.0 } else { 0.0 });
@@ -100,21 +112,23 @@ fn meet(surface: &Surface, ray: &Ray) -> Option<(DVec3, DVec3)> {
     let g = d.z - c * (mx * d.x * flat.x + my * d.y * flat.y);
     let k = mx * d.x * d.x + my * d.y * d.y + d.z * d.z;
     let root = g * g - c * f * k;
-    if root.is_nan() || root < 0.0 {
+    if root.is_nan() || (root < 0.0 && lost == Lost::Ended) {
         return None;
     }
-    let along = f / (g + root.sqrt().copysign(d.z));
+    let along = f / (g + root.max(0.0).sqrt().copysign(d.z));
     let place = flat + d * along;
     let normal = DVec3::new(-c * mx * place.x, -c * my * place.y, 1.0 - c * (place.z - surface.vertex));
-    (place.is_finite() && normal.z > 0.0).then_some((place, normal))
+    let met = root >= 0.0 && normal.z > 0.0;
+    (place.is_finite() && (met || lost == Lost::Carried)).then(|| (place, normal.normalize(), met))
 }
 
 /// Snell's law as vectors, `n` toward where the ray comes from; `None` where it is totally reflected. Glassner (ed.), "An Introduction to
 /// Ray Tracing", section 4.2.
-fn refract(d: DVec3, n: DVec3, ratio: f64) -> Option<DVec3> {
+fn refract(d: DVec3, n: DVec3, ratio: f64, lost: Lost) -> Option<DVec3> {
     let cosine = -d.dot(n);
     let left = 1.0 - ratio * ratio * (1.0 - cosine * cosine);
-    (left > 0.0).then(|| (d * ratio + n * (ratio * cosine - left.sqrt())).normalize())
+    let passes = left > 0.0 || lost == Lost::Carried;
+    passes.then(|| (d * ratio + n * (ratio * cosine - left.max(0.0).sqrt())).normalize())
 }
 
 impl Lens {
@@ -153,12 +167,33 @@ impl Lens {
         self.follow(ray, bounces.path(self.surfaces().len()), wavelength, Losses::Counted, |_| {})
     }
 
+    /// The same for meshes, whose outermost rays lie beyond what passes: a ray that misses a surface goes on, with `rim`
+    /// beyond 1, and so does one that is totally reflected where it should pass, with a weight of 0.
+    ///
+    /// # Errors
+    /// A surface beside which a ray is not finite.
+    pub fn ghost_carried(&self, bounces: Bounces, ray: Ray, wavelength: f64) -> Result<Traced, Blocked> {
+        let path = bounces.path(self.surfaces().len());
+        self.walk(ray, path, wavelength, (Losses::Counted, Lost::Carried), |_| {})
+    }
+
     fn follow(
+        &self,
+        ray: Ray,
+        path: impl Iterator<Item = Event>,
+        wavelength: f64,
+        losses: Losses,
+        visit: impl FnMut(DVec3),
+    ) -> Result<Traced, Blocked> {
+        self.walk(ray, path, wavelength, (losses, Lost::Ended), visit)
+    }
+
+    fn walk(
         &self,
         mut ray: Ray,
         path: impl Iterator<Item = Event>,
         wavelength: f64,
-        losses: Losses,
+        (losses, lost): (Losses, Lost),
         mut visit: impl FnMut(DVec3),
     ) -> Result<Traced, Blocked> {
         let mut met =
@@ -166,8 +201,9 @@ impl Lens {
         for event in path {
             let index = event.surface();
             let surface = &self.surfaces()[index];
-            let (place, normal) = meet(surface, &ray).ok_or(Blocked::Missed(index))?;
+            let (place, normal, found) = meet(surface, &ray, lost).ok_or(Blocked::Missed(index))?;
             let far = place.truncate().length() / surface.semi_aperture;
+            let far = if found { far } else { far.max(BESIDE) };
             ray.origin = place;
             visit(place);
             if surface.stop {
@@ -198,7 +234,7 @@ impl Lens {
             ray.direction = if reflects {
                 (ray.direction - normal * (2.0 * ray.direction.dot(normal))).normalize()
             } else {
-                refract(ray.direction, normal, from / to).ok_or(Blocked::Reflected(index))?
+                refract(ray.direction, normal, from / to, lost).ok_or(Blocked::Reflected(index))?
             };
         }
         met.ray = ray;

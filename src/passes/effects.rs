@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 use super::{
     FrameData, GpuScene, View,
     bloom::BloomPass,
-    bright_sources::BrightSourcesPass,
+    bright_sources::{BrightSources, BrightSourcesPass},
     chromatic_aberration::ChromaticAberrationPass,
     depth_of_field::DepthOfFieldPass,
     grain::GrainPass,
+    lens_ghosts::LensGhostsPass,
     lens_image::LensImagePass,
     motion_blur::MotionBlurPass,
     refit::RefitTrees,
@@ -22,8 +23,8 @@ use super::{
 use crate::{
     camera::Effects,
     gpu::{Gpu, GpuResult},
-    graph::{Graph, ImageHandle},
-    optics::Mounted,
+    graph::{BufferHandle, Graph, ImageHandle},
+    optics::{Mounted, ghosts::LensGhosts},
 };
 
 /// The passes that have been asked for.
@@ -31,7 +32,9 @@ use crate::{
 pub struct EffectPasses {
     depth_of_field: OnceLock<DepthOfFieldPass>,
     motion_blur: OnceLock<(VelocityPass, MotionBlurPass)>,
-    starburst: OnceLock<(BrightSourcesPass, StarburstPass)>,
+    bright: OnceLock<BrightSourcesPass>,
+    starburst: OnceLock<StarburstPass>,
+    ghosts: OnceLock<LensGhostsPass>,
     bloom: OnceLock<BloomPass>,
     chromatic_aberration: OnceLock<ChromaticAberrationPass>,
     vignetting: OnceLock<VignettingPass>,
@@ -52,16 +55,25 @@ impl EffectPasses {
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
-    pub fn prepare(&self, gpu: &Gpu, effects: &Effects, lens: Option<&Arc<Mounted>>) -> GpuResult<()> {
+    pub fn prepare(
+        &self,
+        gpu: &Gpu,
+        effects: &Effects,
+        lens: Option<&Arc<Mounted>>,
+        ghosts: Option<&LensGhosts>,
+    ) -> GpuResult<()> {
         make(&self.depth_of_field, effects.depth_of_field.is_some(), || DepthOfFieldPass::new(gpu))?;
         make(&self.motion_blur, effects.motion_blur.is_some(), || {
             Ok((VelocityPass::new(gpu)?, MotionBlurPass::new(gpu)?))
         })?;
-        make(&self.starburst, effects.starburst.is_some(), || {
-            Ok((BrightSourcesPass::new(gpu)?, StarburstPass::new(gpu)?))
-        })?;
-        if let (Some((_, pass)), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
+        make(&self.bright, effects.starburst.is_some() || ghosts.is_some(), || BrightSourcesPass::new(gpu))?;
+        make(&self.starburst, effects.starburst.is_some(), || StarburstPass::new(gpu))?;
+        if let (Some(pass), Some(starburst)) = (self.starburst.get(), &effects.starburst) {
             pass.prepare(gpu, starburst)?;
+        }
+        make(&self.ghosts, ghosts.is_some(), || LensGhostsPass::new(gpu))?;
+        if let (Some(pass), Some(ghosts)) = (self.ghosts.get(), ghosts) {
+            pass.prepare(gpu, ghosts)?;
         }
         make(&self.bloom, effects.bloom.is_some(), || BloomPass::new(gpu))?;
         make(&self.chromatic_aberration, effects.chromatic_aberration.is_some(), || ChromaticAberrationPass::new(gpu))?;
@@ -114,23 +126,48 @@ impl EffectPasses {
         }
     }
 
-    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels, the trees
-    /// those that the frame refits.
-    pub fn starburst<'a>(
+    /// The bright sources, where an effect asks for them. The data and depth are of the picture's pixels, the trees those that
+    /// the frame refits.
+    pub fn bright_sources<'a>(
         &'a self,
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
         trees: Option<RefitTrees>,
+        wanted: bool,
+    ) -> Option<BrightSources> {
+        let pass = self.bright.get().filter(|_| wanted && !data.parallel())?;
+        Some(pass.declare(g, data, (depth, light), trees))
+    }
+
+    /// Spikes of bright sources; light as it is where they are off. The data and depth are of the picture's pixels.
+    pub fn starburst<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        data: &'a FrameData,
+        (depth, light): (ImageHandle, ImageHandle),
+        bright: Option<BrightSources>,
         effects: &Effects,
     ) -> ImageHandle {
-        match (self.starburst.get(), &effects.starburst) {
-            (Some((sources, pass)), Some(starburst)) if !data.parallel() => {
-                let bright = sources.declare(g, data, (depth, light), trees);
-                pass.declare(g, data, (depth, light), bright, starburst)
-            }
+        match (self.starburst.get(), &effects.starburst, bright) {
+            (Some(pass), Some(starburst), Some(bright)) => pass.declare(g, data, (depth, light), bright, starburst),
             _ => light,
         }
+    }
+
+    /// Reflections of bright sources within the lens, and what was drawn of them; light as it is where they are off.
+    pub fn ghosts<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (size, light): ([u32; 2], ImageHandle),
+        bright: Option<BrightSources>,
+        ghosts: Option<&LensGhosts>,
+    ) -> (ImageHandle, Option<BufferHandle>) {
+        let drawn = match (self.ghosts.get(), ghosts, bright) {
+            (Some(pass), Some(ghosts), Some(bright)) => pass.declare(g, (size, light), bright.list, ghosts),
+            _ => None,
+        };
+        drawn.map_or((light, None), |(light, report)| (light, Some(report)))
     }
 
     /// Glare; light as it is where that is off.

@@ -25,6 +25,8 @@ pub mod grain;
 pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
+pub mod lens_ghosts;
+pub mod lens_ghosts_shared;
 pub mod lens_image;
 pub mod light_lists;
 pub mod light_tree;

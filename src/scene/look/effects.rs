@@ -1,6 +1,8 @@
 //! `effects.*`: what the camera does to the picture. Body and lens say it; a section that sets a value overrides that
 //! value, and `enabled` switches.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::{
@@ -13,7 +15,10 @@ use crate::{
         chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Rim, Starburst, Vignetting},
         effects::Grain,
     },
-    optics::{Faults, Mounted},
+    optics::{
+        Faults, Mounted,
+        ghosts::{CULL, Films, LensGhosts, Tier},
+    },
 };
 
 /// Every property of this section with what it takes.
@@ -35,6 +40,16 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     (
         "effects.starburst.points",
         "true or false: lamps that the picture does not show, having no body, are seen as points",
+    ),
+    (
+        "effects.ghosts.enabled",
+        "true or false: bright sources are reflected within the lens of camera.lens.prescription",
+    ),
+    ("effects.ghosts.tier", "traced, by exact rays, or paraxial, by matrices, which is faster and right near the axis"),
+    ("effects.ghosts.cull", "the part of white from 0 to 1 below which a ghost is left out, e.g. 0.002; 0 draws all"),
+    (
+        "effects.ghosts.coatings",
+        "prescription, bare for none, or single: also a quarter wave of magnesium fluoride wherever glass meets air without a film",
     ),
     ("effects.bloom.enabled", "true or false"),
     ("effects.bloom.fraction", "the part of the light that is scattered, from 0 to 1, e.g. 0.02"),
@@ -80,6 +95,14 @@ pub struct EffectsLook {
     pub anamorphic: Option<f64>,
     /// `starburst.points`.
     pub points: Option<bool>,
+    /// `ghosts.enabled`.
+    pub ghosts: Option<bool>,
+    /// `ghosts.tier`.
+    pub ghost_tier: Option<Tier>,
+    /// `ghosts.cull`.
+    pub ghost_cull: Option<f64>,
+    /// `ghosts.coatings`.
+    pub coatings: Option<Films>,
     /// `bloom.enabled`.
     pub bloom: Option<bool>,
     /// `bloom.fraction`.
@@ -120,6 +143,10 @@ impl EffectsLook {
             "effects.starburst.seed" => self.seed = Some(read.whole(0, u32::MAX)?),
             "effects.starburst.anamorphic" => self.anamorphic = Some(read.within(0.25, 1.0)?),
             "effects.starburst.points" => self.points = Some(read.boolean()?),
+            "effects.ghosts.enabled" => self.ghosts = Some(read.boolean()?),
+            "effects.ghosts.tier" => self.ghost_tier = Some(tier(read)?),
+            "effects.ghosts.cull" => self.ghost_cull = Some(read.fraction()?),
+            "effects.ghosts.coatings" => self.coatings = Some(films(read)?),
             "effects.bloom.enabled" => self.bloom = Some(read.boolean()?),
             "effects.bloom.fraction" => self.bloom_fraction = Some(read.fraction()?),
             "effects.vignetting.enabled" => self.vignetting = Some(read.boolean()?),
@@ -161,7 +188,43 @@ impl Look {
     /// Whether bright sources beyond the picture's border matter.
     #[must_use]
     pub fn flares(&self) -> bool {
+        self.has_starbursts() || self.has_ghosts()
+    }
+
+    fn has_starbursts(&self) -> bool {
         self.effects.starburst.unwrap_or_else(|| self.effects.sets_starburst())
+    }
+
+    /// Whether bright sources are reflected within the lens.
+    #[must_use]
+    pub fn has_ghosts(&self) -> bool {
+        let set = &self.effects;
+        let by_value = set.ghost_tier.is_some() || set.ghost_cull.is_some() || set.coatings.is_some();
+        set.ghosts.unwrap_or(by_value)
+    }
+
+    /// Reflections within the mounted lens, where the look asks for them.
+    ///
+    /// # Errors
+    /// It asks for them and names no lens to reflect.
+    pub fn ghosts(&self, mounted: Option<&Mounted>) -> Result<Option<LensGhosts>, LookError> {
+        if !self.has_ghosts() {
+            return Ok(None);
+        }
+        let Some(mounted) = mounted else {
+            return Err(LookError::BadValue {
+                path: "effects.ghosts.enabled".into(),
+                value: "true".into(),
+                expected: "a thin lens reflects nothing: name camera.lens.prescription, e.g. builtin:nikon-28-75-f2.8-wide, for a perspective camera".into(),
+            });
+        };
+        let lens = mounted.lens().clone();
+        Ok(Some(LensGhosts {
+            lens: Arc::new(self.effects.coatings.unwrap_or_default().on(lens)),
+            gate: mounted.gate().to_array(),
+            tier: self.effects.ghost_tier.unwrap_or_default(),
+            cull: self.effects.ghost_cull.unwrap_or(CULL),
+        }))
     }
 
     /// The camera's effects for a picture of a width (pixels) by a rig; without one (a parallel projection) none of the
@@ -180,7 +243,7 @@ impl Look {
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
         let depth_set = set.depth_f_stop.or(set.depth_focus).is_some();
         let vignetting_set = set.natural.is_some() || set.mechanical.is_some();
-        let starburst = self.flares();
+        let starburst = self.has_starbursts();
         let wanted = [
             (starburst, set.starburst, "starburst"),
             (on(set.depth_of_field, camera.focus.is_some() || depth_set), set.depth_of_field, "depth_of_field"),
@@ -255,6 +318,9 @@ impl Look {
             // The picture of the pinhole is wider than the sensor where the lens bends more into it.
             field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole();
         }
+        if let Some(starburst) = &mut effects.starburst {
+            starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole();
+        }
         if mounted.faults().vignetting {
             effects.vignetting = None;
         } else if let Some(vignetting) = &mut effects.vignetting {
@@ -320,6 +386,23 @@ impl Look {
         let pitch = set.grain_pitch.unwrap_or_else(|| camera.rig.sensor().width / f64::from(width.max(1)));
         let iso = set.grain_iso.or(camera.iso).unwrap_or(100.0);
         set.grain.unwrap_or(by_camera || by_section).then(|| Grain::of_sensor(pitch, iso))
+    }
+}
+
+fn films(read: &Reader<'_>) -> Result<Films, LookError> {
+    match read.value {
+        "prescription" => Ok(Films::Prescribed),
+        "bare" => Ok(Films::Bare),
+        "single" => Ok(Films::Single),
+        _ => Err(read.wrong()),
+    }
+}
+
+fn tier(read: &Reader<'_>) -> Result<Tier, LookError> {
+    match read.value {
+        "traced" => Ok(Tier::Traced),
+        "paraxial" => Ok(Tier::Paraxial),
+        _ => Err(read.wrong()),
     }
 }
 
@@ -399,5 +482,43 @@ mod tests {
         assert!(look.effects(None, 100).unwrap().is_empty());
         look.assign("effects.depth_of_field.enabled=true").unwrap();
         assert!(look.effects(None, 100).unwrap_err().to_string().contains("parallel"));
+    }
+
+    #[test]
+    fn ghosts_need_a_prescription() {
+        let look = |assignments: &[&str]| {
+            let mut look = Look::default();
+            for assignment in assignments {
+                look.assign(assignment).unwrap();
+            }
+            look
+        };
+        assert_eq!(look(&[]).ghosts(None).unwrap(), None);
+        let error = look(&["effects.ghosts.enabled=true"]).ghosts(None).unwrap_err().to_string();
+        assert!(error.contains("effects.ghosts.enabled") && error.contains("camera.lens.prescription"), "{error}");
+        let named = "camera.lens.prescription=builtin:cooke-triplet-50-f5";
+        let plain = look(&[named]);
+        let mounted = plain.mounted(1.5).unwrap().unwrap();
+        assert_eq!(plain.ghosts(Some(&mounted)).unwrap(), None);
+        assert!(!plain.flares());
+        let bare =
+            look(&[named, "effects.ghosts.coatings=bare", "effects.ghosts.tier=paraxial", "effects.ghosts.cull=0"]);
+        assert!(bare.flares());
+        let ghosts = bare.ghosts(Some(&mounted)).unwrap().unwrap();
+        assert_eq!((ghosts.tier, ghosts.cull), (Tier::Paraxial, 0.0));
+        assert!(ghosts.lens.surfaces().iter().all(|surface| surface.coating.is_none()));
+        let single = look(&[named, "effects.ghosts.coatings=single"]).ghosts(Some(&mounted)).unwrap().unwrap();
+        // Three single lenses: six surfaces toward air, and the stop has none.
+        assert_eq!(single.lens.surfaces().iter().filter(|surface| surface.coating.is_some()).count(), 6);
+        let off = look(&[named, "effects.ghosts.cull=0.1", "effects.ghosts.enabled=false"]);
+        assert_eq!(off.ghosts(Some(&mounted)).unwrap(), None);
+        for bad in [
+            "effects.ghosts.tier=fast",
+            "effects.ghosts.cull=2",
+            "effects.ghosts.cull=nan",
+            "effects.ghosts.coatings=1",
+        ] {
+            assert!(Look::default().assign(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -1,0 +1,44 @@
+//! Writes a dark field under a low sun: `ghost_chart [DIRECTORY]` makes `ghost_chart.glb` and its look (docs/lens-ghosts.md).
+use std::{error::Error, fs, path::PathBuf};
+
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::scene::{
+    build::{SceneBuilder, dielectric},
+    procedural::shapes,
+    write_glb::write_glb,
+};
+
+/// The sun: degrees above the horizon and east of north, which is -Z.
+const SUN: [f64; 2] = [20.0, 6.0];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let directory = std::env::args().nth(1).map_or_else(|| PathBuf::from("out"), PathBuf::from);
+    fs::create_dir_all(&directory)?;
+    let mut builder = SceneBuilder::new("ghost chart");
+    let ground = builder.add_material(dielectric("ground", Vec3::new(0.05, 0.06, 0.03), 0.9));
+    let bark = builder.add_material(dielectric("bark", Vec3::splat(0.04), 0.8));
+    let plane = builder.add_mesh("ground", shapes::plane(Vec2::splat(400.0), 1, 1), ground);
+    builder.instance("ground", plane, DMat4::IDENTITY);
+    let trunk = builder.add_mesh("trunk", shapes::cylinder(0.25, 9.0, 24), bark);
+    for (x, z) in [(-5.0, -14.0), (-1.5, -30.0), (2.6, -22.0), (6.0, -16.0), (-8.0, -34.0), (9.0, -40.0)] {
+        builder.instance("trunk", trunk, DMat4::from_translation(DVec3::new(x, 0.0, z)));
+    }
+    // The sun stands right of the middle of each picture and above it, by these degrees.
+    for (name, aside, above) in [("Near", 4.0, 3.0), ("Wide", 13.0, 8.0), ("Beside", 26.0, 4.0)] {
+        let (elevation, azimuth) = (f64::to_radians(SUN[0] - above), f64::to_radians(SUN[1] - aside));
+        let eye = DVec3::new(0.0, 1.6, 0.0);
+        let ahead = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
+        builder.camera(name, eye, eye + ahead, 0.47, None);
+    }
+    let glb = write_glb(&builder.build()?)?;
+    fs::write(directory.join("ghost_chart.glb"), &glb)?;
+    let look = format!(
+        "[camera.exposure]\nev100 = 12.5\n\n[camera.lens]\nprescription = \"builtin:nikon-28-75-f2.8-wide\"\n\n\
+         [environment.sun]\nelevation = {}\nazimuth = {}\n\n[environment.sky]\nturbidity = 2\n\n\
+         [effects.ghosts]\nenabled = true\n\n[effects.bloom]\nenabled = false\n",
+        SUN[0], SUN[1]
+    );
+    fs::write(directory.join("ghost_chart.look.toml"), look)?;
+    println!("ghost_chart.glb: {} bytes", glb.len());
+    Ok(())
+}

@@ -1,0 +1,345 @@
+//! Meshes against counted rays, matrices against numbers computed elsewhere.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::Path;
+
+use super::{referee::Film, *};
+use crate::{
+    camera::Iris,
+    optics::{
+        glass::LINE_D,
+        lens::Dials,
+        paraxial::Matrix,
+        prescription::{ElementKind, Prescription},
+    },
+};
+
+const GREEN: f64 = 550e-9;
+
+fn prescription(name: &str) -> Prescription {
+    Prescription::builtin(name).unwrap().unwrap()
+}
+
+fn lens(name: &str, f_stop: Option<f64>) -> Lens {
+    Lens::new(&prescription(name), &Dials { f_stop, ..Dials::default() }).unwrap()
+}
+
+/// A lens that does to the d line what the tables of other origin have at 550 nm: its films shifted, its sensor where the table
+/// says.
+fn as_tabled(name: &str) -> Lens {
+    let mut shifted = prescription(name);
+    for element in &mut shifted.elements {
+        if let ElementKind::Refracting { coating: Some(film), .. } = &mut element.kind {
+            film.wavelength *= LINE_D / GREEN;
+        }
+    }
+    let lens = Lens::new(&shifted, &Dials::default()).unwrap();
+    let stated = shifted.gaps(None).last().unwrap() - (lens.sensor() - lens.last());
+    lens.defocused(stated)
+}
+
+fn beam(degrees: f64, azimuth: f64) -> Beam {
+    Beam::from_angles(degrees.to_radians(), azimuth.to_radians(), 0.0).unwrap()
+}
+
+fn near(got: f64, want: f64, tolerance: f64, what: &str) {
+    assert!((got - want).abs() <= tolerance, "{what}: {got} is not {want} within {tolerance}");
+}
+
+#[test]
+fn a_lens_of_27_surfaces_has_351_ghosts() {
+    let lens = lens("nikon-28-75-f2.8-wide", None);
+    let fast: Vec<FastGhost> = lens.ghosts().map(|bounces| lens.fast_ghost(bounces, GREEN)).collect();
+    assert_eq!(fast.len(), 351);
+    // Of 14 surfaces before the iris and 13 behind it.
+    assert_eq!(fast.iter().filter(|ghost| ghost.same_side()).count(), 91 + 78);
+    for ghost in &fast {
+        let crossings = ghost.crossings.iter().filter(|crossing| crossing.stop).count();
+        assert_eq!(crossings, if ghost.same_side() { 1 } else { 3 }, "{:?}", ghost.bounces);
+        for (matrix, axis) in ghost.matrices.iter().zip([Axis::X, Axis::Y]) {
+            let want = lens.ghost_matrix(ghost.bounces, axis, GREEN);
+            near(matrix.a, want.a, 1e-12 * want.a.abs(), "a");
+            near(matrix.b, want.b, 1e-12 * want.b.abs(), "b");
+        }
+        for (crossing, (surface, matrix)) in
+            ghost.crossings.iter().zip(lens.ghost_crossings(ghost.bounces, Axis::Y, GREEN)).step_by(7)
+        {
+            assert_eq!(crossing.surface, surface);
+            near(crossing.height.y, matrix.a, 1e-9 * matrix.a.abs(), "crossing");
+        }
+    }
+}
+
+/// Radius at the entrance, light and illuminance on the axis, computed independently of this program.
+#[test]
+fn known_ghosts_on_the_axis() {
+    for (name, first, second, part, radius) in [
+        ("cooke-triplet-50-f5", 6, 5, 0.002_223, 4.862_595),
+        ("cooke-triplet-50-f5", 2, 1, 0.002_221, 4.143_947),
+        ("dgauss-50-f2", 10, 9, 0.002_861, 12.143_708),
+        ("dgauss-50-f2", 8, 4, 0.002_171, 12.143_708),
+        ("nikon-28-75-f2.8-wide", 13, 8, 0.000_523, 6.799_153),
+        ("nikon-28-75-f2.8-wide", 2, 0, 0.000_037, 24.043_426),
+        ("takumar-100-f1.25", 10, 9, 0.002_314, 37.356_377),
+    ] {
+        let ghost = as_tabled(name).fast_ghost(Bounces { first, second }, LINE_D);
+        near(ghost.part, part, 6e-7, name);
+        near(ghost.entering_radius() * 1e3, radius, 2e-4 * radius, name);
+    }
+}
+
+/// The published numbers of the 27-surface zoom: how many ghosts matter.
+#[test]
+fn few_ghosts_have_most_of_the_light() {
+    let lens = as_tabled("nikon-28-75-f2.8-wide");
+    let fast = lens.ghosts().map(|bounces| lens.fast_ghost(bounces, LINE_D));
+    let (mut bright, mut light): (Vec<f64>, Vec<f64>) = fast
+        .map(|ghost| (ghost.part / ghost.matrices[1].a.powi(2), ghost.part * ghost.entering_radius().powi(2)))
+        .unzip();
+    bright.sort_by(|a, b| b.total_cmp(a));
+    light.sort_by(|a, b| b.total_cmp(a));
+    let above = |part: f64| bright.iter().filter(|value| **value >= part * bright[0]).count();
+    assert_eq!((above(0.01), above(0.001)), (15, 67));
+    let all: f64 = light.iter().sum();
+    let within = |part: f64| {
+        let mut sum = 0.0;
+        1 + light
+            .iter()
+            .position(|value| {
+                sum += value;
+                sum >= part * all
+            })
+            .unwrap()
+    };
+    assert_eq!((within(0.99), within(0.999)), (202, 289));
+}
+
+/// All ghosts of other tables, where they are at hand.
+#[test]
+fn tables_of_other_origin() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/lenses/ghosts");
+    let mut checked = 0;
+    for name in
+        ["angenieux-100-f1.1", "cooke-triplet-50-f5", "dgauss-50-f2", "nikon-28-75-f2.8-wide", "takumar-100-f1.25"]
+    {
+        let file = folder.join(format!("ghosts_{name}.json"));
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            println!("skipped {name}: {} is not there", file.display());
+            continue;
+        };
+        let lens = as_tabled(name);
+        let table: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let rows = table["ghosts"].as_array().unwrap();
+        assert_eq!(rows.len(), lens.ghosts().count());
+        for row in rows {
+            let number = |key: &str| row[key].as_f64().unwrap();
+            let index = |key: &str| row[key].as_u64().unwrap() as usize;
+            let ghost = lens.fast_ghost(Bounces { first: index("j"), second: index("i") }, LINE_D);
+            let what = format!("{name} {:?}", ghost.bounces);
+            let Matrix { a, b, c, d } = ghost.matrices[1];
+            for (key, got, unit) in [("A", a, 1.0), ("B", b, 1e3), ("C", c, 1e-3), ("D", d, 1.0)] {
+                let want = number(key);
+                near(got * unit, want, 2e-5 * want.abs() + 2e-6, &format!("{what} {key}"));
+            }
+            near(ghost.part, number("W"), 6e-7, &what);
+            let radius = ghost.entering_radius() * 1e3;
+            near(radius, number("r_entr"), 2e-4 * number("r_entr"), &what);
+            assert_eq!(ghost.same_side(), row["same_side"].as_bool().unwrap(), "{what}");
+            // Rounded there from parts of six digits.
+            near(
+                ghost.part * radius * radius,
+                number("flux"),
+                1e-3 * number("flux") + 6e-7 * (1.0 + radius * radius),
+                &what,
+            );
+            near(ghost.part / (a * a), number("irr"), 1e-3 * number("irr") + 6e-7 * (1.0 + 1.0 / (a * a)), &what);
+            checked += 1;
+        }
+    }
+    println!("{checked} ghosts checked");
+}
+
+/// Illuminance times area, summed over the sensor as it is drawn, is what enters: `E_in A_pupil W`.
+#[test]
+fn meshes_keep_the_light() {
+    for (name, degrees) in [("dgauss-50-f2", 0.0), ("dgauss-50-f2", 12.0), ("cooke-triplet-50-f5", 8.0)] {
+        let lens = lens(name, Some(5.6));
+        let beam = beam(degrees, 30.0);
+        let (mut entering, mut drawn) = (0.0, 0.0);
+        for bounces in lens.ghosts() {
+            let Some(grid) = lens.ghost_grid(Tier::Traced, bounces, &beam, GREEN, 24) else { continue };
+            let (spot, flux) = (grid.spot(), grid.drawn_flux());
+            near(flux, spot.flux, 0.05 * spot.flux, &format!("{name} {bounces:?}"));
+            entering += spot.flux;
+            drawn += flux;
+        }
+        assert!(entering > 0.0);
+        near(drawn, entering, 0.01 * entering, name);
+    }
+    // In closed form: on the axis a round beam enters.
+    let lens = lens("dgauss-50-f2", Some(8.0));
+    for bounces in lens.ghosts().step_by(5) {
+        let fast = lens.fast_ghost(bounces, GREEN);
+        let grid = lens.ghost_grid(Tier::Paraxial, bounces, &beam(0.0, 0.0), GREEN, 48).unwrap();
+        let want = std::f64::consts::PI * fast.entering_radius().powi(2) * fast.part;
+        near(grid.spot().flux, want, 0.005 * want, "round");
+        near(grid.drawn_flux(), want, 0.005 * want, "round, drawn");
+        let radius = fast.entering_radius() * fast.matrices[0].a.abs();
+        near(grid.spot().extent.x, radius / 2.0, 0.005 * radius, "extent");
+    }
+}
+
+/// Light, place and size against counted rays.
+#[test]
+fn meshes_agree_with_counted_rays() {
+    let width = 0.036;
+    for (name, degrees, azimuth, f_stop, blades, rays) in [
+        ("dgauss-50-f2", 0.0, 0.0, None, 0, 4000),
+        ("dgauss-50-f2", 15.0, 200.0, Some(4.0), 6, 6000),
+        ("cooke-triplet-50-f5", 10.0, 90.0, None, 0, 6000),
+    ] {
+        let iris = Iris { blades, curvature: 0.2, rotation: 0.3 };
+        let lens = Lens::new(&prescription(name), &Dials { f_stop, iris, ..Dials::default() }).unwrap();
+        let beam = beam(degrees, azimuth);
+        let (mut meshed, mut counted) = (0.0, 0.0);
+        for bounces in lens.ghosts() {
+            let grid = lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN);
+            let spot = grid.map_or_else(Spot::default, |grid| grid.spot());
+            let other = lens.counted_ghost(bounces, &beam, GREEN, rays, None).spot;
+            meshed += spot.flux;
+            counted += other.flux;
+            // Of those that a sensor sees something of, with rays enough.
+            let what = format!("{name} {degrees} {bounces:?}: {spot:?} {other:?}");
+            let hits = other.flux / (lens.front_radius().powi(2) * lens.ghost_part(bounces, GREEN)) * f64::from(rays);
+            if hits > 400.0 && other.center.length() < width && other.extent.length() < width {
+                near(spot.center.x, other.center.x, 0.01 * width, &what);
+                near(spot.center.y, other.center.y, 0.01 * width, &what);
+                near(spot.extent.x, other.extent.x, 0.01 * width, &what);
+                near(spot.extent.y, other.extent.y, 0.01 * width, &what);
+            }
+        }
+        println!("{name} {degrees}: {meshed:e} {counted:e} {:.4}", meshed / counted);
+        near(meshed, counted, 0.02 * counted, name);
+    }
+}
+
+/// The strongest ghosts of the 27-surface zoom together, from a source well off the axis.
+#[test]
+fn meshes_of_the_zoom_agree_with_counted_rays() {
+    let lens = lens("nikon-28-75-f2.8-wide", Some(4.0));
+    let beam = beam(20.0, 45.0);
+    let (mut meshed, mut counted) = (0.0, 0.0);
+    for bounces in lens.ghosts().filter(|bounces| lens.ghost_part(*bounces, GREEN) > 2.2e-4).step_by(2) {
+        meshed += lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
+        counted += lens.counted_ghost(bounces, &beam, GREEN, 3000, None).spot.flux;
+    }
+    println!("{meshed:e} {counted:e} {:.4}", meshed / counted);
+    near(meshed, counted, 0.02 * counted, "light");
+}
+
+/// The source's disc spreads a ghost as counted rays from the whole disc say.
+#[test]
+fn a_disc_spreads_its_ghosts() {
+    let lens = lens("dgauss-50-f2", Some(8.0));
+    let round = Beam::from_angles(0.05, 1.0, 0.02).unwrap();
+    let bounces = Bounces { first: 8, second: 4 };
+    let spot = lens.ghost_grid(Tier::Traced, bounces, &round, GREEN, 24).unwrap().spot();
+    let counted = lens.counted_ghost(bounces, &round, GREEN, 20_000, None).spot;
+    near(spot.extent.x, counted.extent.x, 0.03 * counted.extent.x, "x");
+    near(spot.extent.y, counted.extent.y, 0.03 * counted.extent.y, "y");
+    let sharp = lens.ghost_grid(Tier::Traced, bounces, &beam(0.0, 0.0), GREEN, 24).unwrap().spot();
+    assert!(spot.extent.x > 2.0 * sharp.extent.x && spot.peak < 0.2 * sharp.peak, "{spot:?} {sharp:?}");
+}
+
+/// Both tiers agree for small pupils near the axis, of every ghost with a thousandth of the brightest one's light.
+#[test]
+fn matrices_agree_with_rays_near_the_axis() {
+    for (name, f_stop) in [("dgauss-50-f2", 64.0), ("cooke-triplet-50-f5", 64.0), ("schneider-anamorphic-31", 64.0)] {
+        let lens = lens(name, Some(f_stop));
+        let beam = beam(0.3, 25.0);
+        let light =
+            |bounces| lens.fast_ghost(bounces, GREEN).entering_radius().powi(2) * lens.ghost_part(bounces, GREEN);
+        let brightest = lens.ghosts().map(light).fold(0.0, f64::max);
+        for bounces in lens.ghosts().filter(|bounces| light(*bounces) > 1e-3 * brightest) {
+            let of = |tier| lens.ghost_grid(tier, bounces, &beam, GREEN, 16).map(|grid| grid.spot());
+            let (Some(traced), Some(fast)) = (of(Tier::Traced), of(Tier::Paraxial)) else { continue };
+            // A beam that is wide in spite of the small iris is not near the axis.
+            let wide = lens.fast_ghost(bounces, GREEN).window(&beam).unwrap();
+            if (wide.most - wide.least).max_element() > 0.04 * lens.focal_length() {
+                continue;
+            }
+            let what = format!("{name} {bounces:?} {traced:?} {fast:?}");
+            near(traced.flux, fast.flux, 0.02 * fast.flux, &what);
+            let size = 0.02 * fast.extent.length() + 0.01 * fast.center.length() + 2e-6;
+            near((traced.center - fast.center).length(), 0.0, size, &what);
+            near((traced.extent - fast.extent).length(), 0.0, size, &what);
+        }
+    }
+}
+
+/// Ghosts of a lens that is symmetric about its axis lie on the line through the source's image and the picture's centre:
+/// within a thousandth of the picture's width, as triangles are not symmetric.
+#[test]
+fn chains_go_through_the_centre() {
+    let lens = lens("cooke-triplet-50-f5", Some(11.0));
+    let (beam, azimuth) = (beam(10.0, 35.0), 35.0_f64.to_radians());
+    let across = DVec2::new(-azimuth.sin(), azimuth.cos());
+    let mut sides = [0, 0];
+    for ghost in lens.survey(Tier::Traced, &beam, GREEN).iter().filter(|ghost| ghost.spot.flux > 0.0) {
+        near(ghost.spot.center.dot(across), 0.0, 3.6e-5, "off the line");
+        sides[usize::from(ghost.spot.center.dot(beam.slope()) > 0.0)] += 1;
+    }
+    assert!(sides[0] > 0 && sides[1] > 0, "{sides:?}");
+}
+
+#[test]
+fn culling_keeps_what_was_drawn() {
+    assert!(drawn(1.0, 1.0, false) && !drawn(0.9, 1.0, false) && drawn(0.6, 1.0, true) && !drawn(0.4, 1.0, true));
+    assert!(!drawn(f64::NAN, 1.0, true));
+    let mut tally = Tally::default();
+    let spot = |flux| Spot { flux, ..Spot::default() };
+    tally.count(&spot(3.0), true);
+    tally.count(&spot(1.0), false);
+    tally.count(&spot(0.0), false);
+    assert_eq!(tally, Tally { drawn: 1, dropped: 1, flux: 3.0, flux_dropped: 1.0 });
+    assert_eq!((tally.part_dropped(), Tally::default().part_dropped()), (0.25, 0.0));
+}
+
+/// Whatever the direction: an answer in finite numbers.
+#[test]
+fn beams_from_everywhere() {
+    for direction in [DVec3::ZERO, DVec3::NEG_Z, DVec3::X, DVec3::NAN, DVec3::INFINITY] {
+        assert_eq!(Beam::new(direction, 0.0), None);
+    }
+    assert_eq!(Beam::new(DVec3::Z, f64::NAN), None);
+    for name in ["fisheye-10", "cooke-triplet-50-f5"] {
+        let lens = lens(name, None);
+        for degrees in [0.0, 45.0, 80.0, 89.0, 89.9] {
+            for tier in [Tier::Paraxial, Tier::Traced] {
+                for ghost in lens.survey(tier, &beam(degrees, 10.0), GREEN) {
+                    let Spot { flux, center, extent, peak } = ghost.spot;
+                    assert!(
+                        flux.is_finite() && flux >= 0.0 && center.is_finite() && extent.is_finite() && !peak.is_nan()
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Bare glass makes more of every ghost, and the film counts what it is made for.
+#[test]
+fn luminance_is_relative_to_the_direct_light() {
+    let lens = lens("dgauss-50-f2", Some(8.0));
+    let through = lens.transmission(GREEN);
+    assert!(through > 0.5 && through < 0.95, "{through}");
+    near(lens.luminance_per_illuminance(GREEN), 256.0 / std::f64::consts::PI / through, 0.02 * 256.0, "round");
+    let iris = Iris { blades: 6, curvature: 0.0, rotation: 0.0 };
+    let dials = Dials { f_stop: Some(8.0), iris, ..Dials::default() };
+    let hexagon = Lens::new(&prescription("dgauss-50-f2"), &dials).unwrap();
+    let ratio = hexagon.luminance_per_illuminance(GREEN) / lens.luminance_per_illuminance(GREEN);
+    near(ratio, 1.0 / iris.relative_area(), 1e-9, "blades");
+    let mut film = Film::new(DVec2::new(0.036, 0.024), [36, 24]);
+    let all = lens.counted_ghost(Bounces { first: 8, second: 4 }, &beam(2.0, 0.0), GREEN, 2000, Some(&mut film));
+    near(film.flux(), all.spot.flux, 1e-12, "all of it falls on the film");
+}

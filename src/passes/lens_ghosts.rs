@@ -1,0 +1,457 @@
+//! Ghosts of bright sources: what two surfaces of a lens reflect on to the sensor, by matrices or by exact rays
+//! (docs/lens-ghosts.md). Everything from the list of sources on happens on the device.
+//!
+//! `probe` finds for each ghost of each source what of the entrance it uses and how bright it is; `plan` chooses those that are
+//! drawn; `trace` makes their meshes; then one draw adds all of them up at half of the picture's resolution. A ghost's edges are
+//! softened by the source's disc where they are evaluated, so that a large source costs what a small one does.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use glam::{Vec2, Vec3, Vec4, vec2, vec4};
+
+use super::{
+    dynamic_buffer,
+    gbuffer::LIGHT,
+    lens_ghosts_shared::{GhostConstants, GhostFound, GhostItem, GhostLayer, GhostNode, GhostPath, GhostSurface},
+};
+use crate::{
+    gpu::{
+        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader,
+        vk,
+    },
+    graph::{Access, BufferHandle, Graph, ImageHandle},
+    optics::{
+        Lens,
+        ghosts::{HYSTERESIS, LensGhosts, Tier},
+        imaging::CHANNELS,
+    },
+};
+
+/// Sources that make ghosts, the brightest first (`GHOST_SOURCES` in the shaders).
+pub const SOURCES: u32 = 16;
+/// Words of the report (`REPORT_WORDS` in the shaders).
+pub const REPORT_WORDS: u64 = 8;
+/// Full floats: hundreds of faint layers are added up.
+const SUM: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+/// Room for all meshes together: 48 MiB.
+const NODES: u64 = 3 << 19;
+/// Cells along a side of the finest mesh, and of a chunk.
+const FINEST: u64 = 64;
+const CHUNK: u64 = 8;
+/// Nodes for which there is room a chunk: a chunk of the coarsest mesh has 17^2 over 4.
+const NODES_A_CHUNK: u64 = 64;
+/// Work groups along x that every device takes.
+const GROUPS: u64 = 65_535;
+/// By how much edges are softened, in texels of the ghosts' image.
+const SOFTENED: f64 = 0.75;
+
+/// Ghosts of a frame, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GhostReport {
+    /// That are drawn.
+    pub drawn: u32,
+    /// That are too faint.
+    pub dropped: u32,
+    /// That fall beside the picture.
+    pub beside: u32,
+    /// That found no room in memory.
+    pub no_room: u32,
+    /// The part of the light of all that reach the picture which is not drawn, 0 to 1.
+    pub light_dropped: f32,
+    /// Sources that make ghosts.
+    pub sources: u32,
+    /// Bright sources of the frame beyond those.
+    pub sources_dropped: u32,
+}
+
+impl GhostReport {
+    /// From the words that the device wrote.
+    #[must_use]
+    pub fn from_words(words: &[u32]) -> Self {
+        let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        let [drawn, dropped] = [4, 5].map(|index| f32::from_bits(at(index)));
+        let part = dropped / (drawn + dropped);
+        Self {
+            drawn: at(0),
+            dropped: at(1),
+            beside: at(2),
+            no_room: at(3),
+            light_dropped: if part.is_finite() { part } else { 0.0 },
+            sources: at(6),
+            sources_dropped: at(7).saturating_sub(at(6)),
+        }
+    }
+}
+
+/// A lens on the device.
+#[derive(Clone)]
+struct Table {
+    lens: Arc<Lens>,
+    surfaces: Arc<Buffer>,
+    paths: Arc<Buffer>,
+    crossings: Arc<Buffer>,
+    count: u32,
+    /// Which ghosts were drawn, of two frames.
+    kept: [Arc<Buffer>; 2],
+    /// Frames that this table has served.
+    frames: usize,
+}
+
+/// The pipelines, and the table of the last lens.
+pub struct LensGhostsPass {
+    probe: [Arc<ComputePipeline>; 2],
+    plan: Arc<ComputePipeline>,
+    trace: [Arc<ComputePipeline>; 2],
+    draw: Arc<GraphicsPipeline>,
+    add: Arc<GraphicsPipeline>,
+    table: Mutex<Option<Table>>,
+}
+
+/// Metres to millimetres, to what shaders hold.
+fn mm(metres: f64) -> f32 {
+    (metres * 1e3) as f32
+}
+
+fn surfaces(lens: &Lens) -> Vec<GhostSurface> {
+    let flag = |on: bool, bit: u32| if on { bit } else { 0 };
+    lens.surfaces()
+        .iter()
+        .map(|surface| GhostSurface {
+            before: Vec3::from_array(CHANNELS.map(|wavelength| surface.before.index(wavelength) as f32)),
+            vertex: mm(surface.vertex),
+            after: Vec3::from_array(CHANNELS.map(|wavelength| surface.after.index(wavelength) as f32)),
+            curvature: (surface.curvature / 1e3) as f32,
+            radius: mm(surface.semi_aperture),
+            film_index: surface.coating.map_or(0.0, |film| film.index as f32),
+            film: surface.coating.map_or(0.0, |film| (film.thickness() * 1e9) as f32),
+            flags: flag(surface.curved[0], 1) | flag(surface.curved[1], 2) | flag(surface.stop, 4),
+        })
+        .collect()
+}
+
+/// All paths, and their meetings with surfaces: `(a, b)` over the rim's radius along x and along y, of green.
+fn paths(lens: &Lens) -> (Vec<GhostPath>, Vec<Vec4>) {
+    let mut crossings: Vec<Vec4> = Vec::new();
+    let paths = lens
+        .ghosts()
+        .map(|bounces| {
+            let [red, green, blue] = CHANNELS.map(|wavelength| lens.fast_ghost(bounces, wavelength));
+            let matrix = |ghost: &crate::optics::ghosts::FastGhost| {
+                let [x, y] = ghost.matrices;
+                vec4(x.a as f32, mm(x.b), y.a as f32, mm(y.b))
+            };
+            let crossing = crossings.len() as u32;
+            crossings.extend(green.crossings.iter().map(|at| {
+                let (height, slope) = (at.height / at.radius / 1e3, at.slope / at.radius);
+                vec4(height.x as f32, slope.x as f32, height.y as f32, slope.y as f32)
+            }));
+            GhostPath {
+                red: matrix(&red),
+                green: matrix(&green),
+                blue: matrix(&blue),
+                part: Vec3::from_array([&red, &green, &blue].map(|ghost| ghost.part as f32)),
+                radius: mm(green.entering_radius()),
+                first: bounces.first as u32,
+                second: bounces.second as u32,
+                crossing,
+                crossings: green.crossings.len() as u32,
+            }
+        })
+        .collect();
+    (paths, crossings)
+}
+
+impl Table {
+    fn new(gpu: &Gpu, lens: &Arc<Lens>) -> GpuResult<Self> {
+        let mut uploader = Uploader::new(gpu)?;
+        let mut upload = |name: &str, bytes: &[u8], least: usize| -> GpuResult<Arc<Buffer>> {
+            let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
+            uploader.buffer(&buffer, bytes)?;
+            Ok(buffer)
+        };
+        let (paths, crossings) = paths(lens);
+        let kept = vec![0u32; (SOURCES as usize) * (2 + paths.len())];
+        let kept: &[u8] = bytemuck::cast_slice(&kept);
+        let table = Self {
+            lens: Arc::clone(lens),
+            surfaces: upload("ghost surfaces", bytemuck::cast_slice(&surfaces(lens)), size_of::<GhostSurface>())?,
+            paths: upload("ghost paths", bytemuck::cast_slice(&paths), size_of::<GhostPath>())?,
+            crossings: upload("ghost crossings", bytemuck::cast_slice(&crossings), size_of::<Vec4>())?,
+            count: paths.len() as u32,
+            kept: [upload("ghosts drawn, even", kept, 4)?, upload("ghosts drawn, odd", kept, 4)?],
+            frames: 0,
+        };
+        uploader.finish()?;
+        Ok(table)
+    }
+}
+
+/// Buffers between the passes.
+#[derive(Clone, Copy)]
+struct Between {
+    found: BufferHandle,
+    items: BufferHandle,
+    nodes: BufferHandle,
+    layers: BufferHandle,
+    chunks: BufferHandle,
+    commands: BufferHandle,
+}
+
+impl LensGhostsPass {
+    /// Makes the pipelines.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu) -> GpuResult<Self> {
+        let compute = |name: &str, shader: &str| ComputePipeline::new(gpu, name, shader);
+        let state = |format, blend| GraphicsState { colors: vec![(format, blend)], ..GraphicsState::default() };
+        Ok(Self {
+            probe: [
+                compute("ghosts probe paraxial", "lens_ghosts_probe.comp+PARAXIAL")?,
+                compute("ghosts probe", "lens_ghosts_probe.comp")?,
+            ],
+            plan: compute("ghosts plan", "lens_ghosts_plan.comp")?,
+            trace: [
+                compute("ghosts trace paraxial", "lens_ghosts_trace.comp+PARAXIAL")?,
+                compute("ghosts trace", "lens_ghosts_trace.comp")?,
+            ],
+            draw: GraphicsPipeline::new(gpu, "ghosts", "lens_ghosts.vert", "lens_ghosts.frag", &state(SUM, true))?,
+            add: GraphicsPipeline::new(
+                gpu,
+                "ghosts add",
+                "fullscreen.vert",
+                "lens_ghosts_add.frag",
+                &state(LIGHT, false),
+            )?,
+            table: Mutex::new(None),
+        })
+    }
+
+    /// Brings a lens to the device, where it is not there yet.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn prepare(&self, gpu: &Gpu, settings: &LensGhosts) -> GpuResult<()> {
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let there =
+            table.as_ref().is_some_and(|table| Arc::ptr_eq(&table.lens, &settings.lens) || table.lens == settings.lens);
+        if !there {
+            *table = Some(Table::new(gpu, &settings.lens)?);
+        }
+        Ok(())
+    }
+
+    /// Declares the passes: ghosts of the sources in a list (`bright_sources::BrightSources::list`) over light of the
+    /// picture's size. Returns light and the report (`GhostReport`). `None` before `prepare`.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (size, light): ([u32; 2], ImageHandle),
+        list: BufferHandle,
+        settings: &LensGhosts,
+    ) -> Option<(ImageHandle, BufferHandle)> {
+        let table = {
+            let mut slot = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+            let table = slot.as_mut()?;
+            table.frames += 1;
+            table.clone()
+        };
+        let lens = &table.lens;
+        let small = size.map(|side| side.div_ceil(2));
+        let ghosts = u64::from(table.count);
+        let pairs = ghosts * u64::from(SOURCES);
+        let nodes = NODES.min(3 * pairs * (FINEST + 1) * (FINEST + 1)).max(1);
+        let chunks = nodes / NODES_A_CHUNK + 3 * (FINEST / CHUNK).pow(2);
+        let items = pairs.clamp(1, GROUPS);
+        let (front_radius, front_z) = lens.front();
+        let iris = lens.iris();
+        let constants = GhostConstants {
+            wavelength: Vec3::from_array(CHANNELS.map(|wavelength| (wavelength * 1e9) as f32)),
+            surfaces: lens.surfaces().len() as u32,
+            luminance: Vec3::from_array(CHANNELS.map(|wavelength| lens.luminance_per_illuminance(wavelength) as f32)),
+            ghosts: table.count,
+            gate_half: vec2(mm(settings.gate[0] / 2.0), mm(settings.gate[1] / 2.0)).max(Vec2::splat(1e-6)),
+            front_radius: mm(front_radius),
+            front_z: mm(front_z),
+            sensor_z: mm(lens.sensor()),
+            pixel: mm(SOFTENED * settings.gate[0] / f64::from(small[0])),
+            least: settings.cull as f32,
+            hysteresis: HYSTERESIS as f32,
+            blades: iris.blades as f32,
+            curvature: iris.curvature.clamp(0.0, 1.0) as f32,
+            rotation: iris.rotation as f32,
+            level: u32::from(!lens.is_round()),
+            node_capacity: nodes as u32,
+            chunk_capacity: chunks as u32,
+            item_capacity: items as u32,
+            pad0: 0,
+        };
+        let bytes = |count: u64, one: usize| count.max(1) * one as u64;
+        let between = Between {
+            found: g.storage("ghosts found", bytes(pairs, size_of::<GhostFound>())),
+            items: g.storage("ghosts to draw", bytes(items, size_of::<GhostItem>())),
+            nodes: g.storage("ghost meshes", bytes(nodes, size_of::<GhostNode>())),
+            layers: g.storage("ghost channels", bytes(3 * items, size_of::<GhostLayer>())),
+            chunks: g.storage("ghost chunks", bytes(chunks, 4)),
+            commands: g.storage("ghost commands", 28),
+        };
+        let report = g.storage("ghost report", REPORT_WORDS * 4);
+        let tier = usize::from(settings.tier == Tier::Traced);
+        self.declare_probe(g, &table, constants, (tier, list), between);
+        self.declare_plan(g, &table, constants, list, (between, report));
+        self.declare_trace(g, &table, constants, (tier, list), between);
+        let sum = g.image("ghosts", small[0], small[1], SUM);
+        let Between { items, nodes, layers, chunks, commands, .. } = between;
+        g.pass("ghosts: draw")
+            .uses(commands, Access::Indirect)
+            .uses(list, Access::VertexStorageRead)
+            .uses(items, Access::VertexStorageRead)
+            .uses(nodes, Access::VertexStorageRead)
+            .uses(layers, Access::VertexStorageRead)
+            .uses(chunks, Access::VertexStorageRead)
+            .color_cleared(sum, [0.0; 4])
+            .record(move |cx| {
+                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
+                let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
+                let [layers, chunks, commands] = [layers, chunks, commands].map(|handle| cx.buffer(handle));
+                cx.rec.bind_graphics(
+                    &self.draw,
+                    &[
+                        ("ghost_block", Bind::Uniform(&uniform)),
+                        ("bright", Bind::Storage(&list)),
+                        ("item_block", Bind::Storage(&items)),
+                        ("node_block", Bind::Storage(&nodes)),
+                        ("layer_block", Bind::Storage(&layers)),
+                        ("chunk_block", Bind::Storage(&chunks)),
+                    ],
+                )?;
+                cx.rec.set_culling(false, false);
+                cx.rec.draw_indirect(&commands, 12);
+                Ok(())
+            });
+        let out = g.image("light with ghosts", size[0], size[1], LIGHT);
+        g.pass("ghosts: add")
+            .uses(light, Access::FragmentSampled)
+            .uses(sum, Access::FragmentSampled)
+            .color_cleared(out, [0.0; 4])
+            .record(move |cx| {
+                let (light, sum) = (cx.image(light), cx.image(sum));
+                cx.rec.bind_graphics(
+                    &self.add,
+                    &[("light_image", Bind::Sampled(&light)), ("ghost_image", Bind::Sampled(&sum))],
+                )?;
+                cx.rec.draw_fullscreen();
+                Ok(())
+            });
+        Some((out, report))
+    }
+
+    fn declare_probe<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        table: &Table,
+        constants: GhostConstants,
+        (tier, list): (usize, BufferHandle),
+        between: Between,
+    ) {
+        let (table, pipeline) = (table.clone(), &self.probe[tier]);
+        g.pass("ghosts: probe")
+            .uses(list, Access::ComputeStorageRead)
+            .uses(between.found, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
+                let (list, found) = (cx.buffer(list), cx.buffer(between.found));
+                let mut binds = vec![
+                    ("ghost_block", Bind::Uniform(&uniform)),
+                    ("surface_block", Bind::Storage(&table.surfaces)),
+                    ("path_block", Bind::Storage(&table.paths)),
+                    ("crossing_block", Bind::Storage(&table.crossings)),
+                ];
+                binds.extend([("bright", Bind::Storage(&list)), ("found_block", Bind::Storage(&found))]);
+                cx.rec.bind_compute(pipeline, &binds)?;
+                cx.rec.dispatch(table.count.max(1), SOURCES, 1);
+                Ok(())
+            });
+    }
+
+    fn declare_plan<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        table: &Table,
+        constants: GhostConstants,
+        list: BufferHandle,
+        (between, report): (Between, BufferHandle),
+    ) {
+        let last = g.external(&table.kept[table.frames % 2]);
+        let kept = g.external(&table.kept[(table.frames + 1) % 2]);
+        g.pass("ghosts: plan")
+            .uses(list, Access::ComputeStorageRead)
+            .uses(between.found, Access::ComputeStorageRead)
+            .uses(last, Access::ComputeStorageRead)
+            .uses(kept, Access::ComputeStorageWrite)
+            .uses(between.items, Access::ComputeStorageWrite)
+            .uses(between.commands, Access::ComputeStorageWrite)
+            .uses(report, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
+                let [list, found, last, kept] = [list, between.found, last, kept].map(|handle| cx.buffer(handle));
+                let [items, commands, report] =
+                    [between.items, between.commands, report].map(|handle| cx.buffer(handle));
+                cx.rec.bind_compute(
+                    &self.plan,
+                    &[
+                        ("ghost_block", Bind::Uniform(&uniform)),
+                        ("bright", Bind::Storage(&list)),
+                        ("found_block", Bind::Storage(&found)),
+                        ("last_block", Bind::Storage(&last)),
+                        ("kept_block", Bind::Storage(&kept)),
+                        ("item_block", Bind::Storage(&items)),
+                        ("command_block", Bind::Storage(&commands)),
+                        ("report_block", Bind::Storage(&report)),
+                    ],
+                )?;
+                cx.rec.dispatch(1, 1, 1);
+                Ok(())
+            });
+    }
+
+    fn declare_trace<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        table: &Table,
+        constants: GhostConstants,
+        (tier, list): (usize, BufferHandle),
+        between: Between,
+    ) {
+        let (table, pipeline) = (table.clone(), &self.trace[tier]);
+        let Between { items, nodes, layers, chunks, commands, .. } = between;
+        g.pass("ghosts: trace")
+            .uses(commands, Access::Indirect)
+            .uses(list, Access::ComputeStorageRead)
+            .uses(items, Access::ComputeStorageRead)
+            .uses(nodes, Access::ComputeStorageWrite)
+            .uses(layers, Access::ComputeStorageWrite)
+            .uses(chunks, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let uniform = dynamic_buffer(cx.rec.gpu(), "ghost constants", &[constants])?;
+                let [list, items, nodes] = [list, items, nodes].map(|handle| cx.buffer(handle));
+                let [layers, chunks, commands] = [layers, chunks, commands].map(|handle| cx.buffer(handle));
+                cx.rec.bind_compute(
+                    pipeline,
+                    &[
+                        ("ghost_block", Bind::Uniform(&uniform)),
+                        ("surface_block", Bind::Storage(&table.surfaces)),
+                        ("path_block", Bind::Storage(&table.paths)),
+                        ("crossing_block", Bind::Storage(&table.crossings)),
+                        ("bright", Bind::Storage(&list)),
+                        ("item_block", Bind::Storage(&items)),
+                        ("node_block", Bind::Storage(&nodes)),
+                        ("layer_block", Bind::Storage(&layers)),
+                        ("chunk_block", Bind::Storage(&chunks)),
+                    ],
+                )?;
+                cx.rec.dispatch_indirect(&commands, 0);
+                Ok(())
+            });
+    }
+}
