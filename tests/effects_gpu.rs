@@ -9,7 +9,7 @@ use sunny16::{
     camera::{
         Effects, Iris, ThinLens,
         body::Shutter,
-        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Vignetting},
+        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
         effects::Grain,
         focus::{circle_of_confusion, to_pixels},
     },
@@ -512,9 +512,20 @@ fn an_effect_that_is_off_is_not_in_the_frame() {
     let lens = lens(50.0, 2.0);
     let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
     let vignetting = Vignetting { exponent: 4.0, width: 0.7, pupil_radius: 0.01, rim: None };
+    let starburst = Starburst {
+        iris: Iris::default(),
+        f_number: 8.0,
+        gate_width: GATE,
+        squeeze: 1.0,
+        dust: 0.0,
+        scratches: 0.0,
+        seed: 0,
+        points: true,
+    };
     for (effects, marks) in [
         (Effects { depth_of_field: Some(field(lens, 2.0)), ..Effects::default() }, &["depth of field"][..]),
         (Effects { motion_blur: Some(blur), ..Effects::default() }, &["motion blur", "velocity"]),
+        (Effects { starburst: Some(starburst), ..Effects::default() }, &["starburst", "bright sources"]),
         (Effects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..Effects::default() }, &["bloom"]),
         (Effects { vignetting: Some(vignetting), ..Effects::default() }, &["vignetting"]),
         (
@@ -548,6 +559,16 @@ fn strange_numbers_give_finite_pictures() {
             shutter: Shutter::Rolling { readout: 50.0 },
             velocity: DVec3::new(0.0, 100.0, 1000.0),
             rotation: DVec3::new(1.0, 2.0, 30.0),
+        }),
+        starburst: Some(Starburst {
+            iris: Iris { blades: 3, curvature: 0.3, rotation: 1.0 },
+            f_number: 1e3,
+            gate_width: GATE,
+            squeeze: 0.25,
+            dust: 1.0,
+            scratches: 1.0,
+            seed: 7,
+            points: true,
         }),
         bloom: Some(Bloom { fraction: 1.0, width: 1e-6 }),
         chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.05 }),

@@ -17,7 +17,7 @@ layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5, scalar) readonly buffer light_block { Light lights[]; };
-layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { vec3 reflectances[]; };
+layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { MetMaterial met_materials[]; };
 
 #include "lib/lights.glsl"
 #include "lib/profiles.glsl"
@@ -42,24 +42,30 @@ const uint HIT_SAMPLES = 4u;
 // Panes that let light straight through, which a ray passes.
 const uint PANES = 4u;
 
-// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included.
-vec3 lamp_illuminance(Light lamp, vec3 place, vec3 normal, vec2 u) {
+// Illuminance (lx by channel) of one lamp on a surface that a ray has met, shadows included; and the luminance of its highlight.
+vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
     uint kind = lamp.kind & LIGHT_KIND_BITS;
-    vec3 e;
+    vec3 e, diffuse;
+    highlight = vec3(0.0);
     if (kind == LIGHT_POINT || kind == LIGHT_DIRECTIONAL) {
         vec3 l;
-        e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, place, l);
-        e *= profile_factor(lamp, -l) * max(dot(normal, l), 0.0);
+        e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, s.position, l);
+        e *= profile_factor(lamp, -l);
+        evaluate_brdf(s, l, diffuse, highlight);
+        highlight *= e;
+        e *= max(dot(s.normal, l), 0.0);
     } else {
 #ifdef AREA
-        Surface s = Surface(place, normal, normal, vec3(1.0), 0.0, 1.0);
         AreaIntegrals area;
         integrate_area(lamp, s, area);
         e = lamp.intensity * area.irradiance;
+        highlight = lamp.intensity * (s.base_color * (area.shine.x - area.shine.y) + area.shine.y);
 #else
         e = vec3(0.0);
 #endif
     }
+    // No lobe, no edge of one.
+    highlight = s.base_color == vec3(0.0) ? vec3(0.0) : highlight;
     if (e == vec3(0.0) || (lamp.kind & LIGHT_SHADOW) == 0u || frame.shadow_method == SHADOWS_OFF) {
         return e;
     }
@@ -68,13 +74,15 @@ vec3 lamp_illuminance(Light lamp, vec3 place, vec3 normal, vec2 u) {
     float all = 0.0;
     float free = 0.0;
     for (uint i = 0u; i < count; ++i) {
-        vec4 to = towards_light(lamp, normal, light_sample(i, count, u));
+        vec4 to = towards_light(lamp, s.normal, light_sample(i, count, u));
         all += max(to.w, 0.0);
         if (to.w > 0.0 && trace_ray(ray_origin, to.xyz, ray_away, 1.0 - BEFORE_LAMP, true).instance == NONE) {
             free += to.w;
         }
     }
-    return all > 0.0 ? e * (free / all) : vec3(0.0);
+    float share = all > 0.0 ? free / all : 0.0;
+    highlight *= share;
+    return e * share;
 }
 
 // A direction by the cosine: the disk's even points, lifted (Malley's method).
@@ -101,27 +109,65 @@ vec3 sky_luminance(vec3 d, float blur) {
     return map_blurred(environment_map(), environment_direction(d), blur);
 }
 
-// For diffuse light.
-const float MATTE_BLUR = 0.3;
+// For diffuse light: about a degree, so that the smallest lights of a map are found at all; wider, and what sees a part of the sky
+// would have light of the rest.
+const float MATTE_BLUR = 0.15;
 // Of a lobe's roughness, where a ray stands for one of sixteen: lobes' solid angles go with the fourth power of it (Krivanek and
 // Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
 const float LOBE_BLUR = 0.5;
 
-// Luminance that something met reflects, by lamps, patches and what is all around.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
+// Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end there, and is a firefly then.
+const float LEAST_ALPHA = 0.05;
+
+// Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
+// all of what its narrower lobes throw of lamps and of what is all around, which is in no patch.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, float diffuse) {
     BvhInstance instance = bvh_instances[hit.instance];
-    vec3 away = triangle_normal(instance, bvh_triangles[hit.triangle]);
+    BvhTriangle triangle = bvh_triangles[hit.triangle];
+    MetMaterial m = met_materials[instance.surface & ~BVH_NO_SHADOW];
+    bool glossy = m.gloss != vec3(0.0);
+    if (diffuse <= 0.0 && !glossy) {
+        return vec3(0.0);
+    }
+    vec3 away = triangle_normal(instance, triangle);
     away = dot(away, d) > 0.0 ? -away : away;
     vec3 p = hit_place(hit);
     ray_origin = p;
     ray_away = away;
+    vec3 normal = away;
+    if (glossy) {
+        mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+        vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+        vec3 n = rows * (w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
+            + w.z * unpack_vertex_normal(triangle.normal_c));
+        n *= dot(n, away) < 0.0 ? -1.0 : 1.0;
+        normal = dot(n, d) < 0.0 ? normalize(n) : away;
+    }
+    // A metal of the lobe's F0: its highlight is the lobe's.
+    Surface s = Surface(p, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
     vec3 sum = vec3(0.0);
+    vec3 thrown = vec3(0.0);
     bool all = frame.light_count <= HIT_LAMPS;
     uint count = all ? frame.light_count : 1u;
     for (uint i = 0u; i < count; ++i) {
         uint lamp = all ? i : min(uint(u.x * float(frame.light_count)), frame.light_count - 1u);
         vec2 v = all ? u : fract(u * vec2(float(frame.light_count), 1.0));
-        sum += lamp_illuminance(lights[lamp], p, away, v) * (all ? 1.0 : float(frame.light_count));
+        float times = all ? 1.0 : float(frame.light_count);
+        vec3 highlight;
+        sum += lamp_illuminance(lights[lamp], s, v, highlight) * times;
+        thrown += highlight * times;
+    }
+    bool sky = (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
+    if (glossy && sky) {
+        vec3 l = reflect(d, normal);
+        if (dot(l, away) > 0.0 && trace_ray(p, l, away, 1e9, true).instance == NONE) {
+            float w = schlick_weight(clamp(dot(l, normal), 0.0, 1.0));
+            thrown += mix(m.gloss, vec3(max_of(m.gloss) > 0.0 ? 1.0 : 0.0), w * max_of(m.gloss))
+                * sky_luminance(l, max(sqrt(s.alpha), MATTE_BLUR));
+        }
+    }
+    if (diffuse <= 0.0) {
+        return thrown;
     }
     float probability;
     uint chosen = choose_patch(p - gi.anchor, away, u.y, probability);
@@ -132,13 +178,13 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u) {
             sum += light.illuminance * (light.kept * nl / probability);
         }
     }
-    if ((gi.flags & GI_SKY) != 0u && environment.enabled != 0u) {
+    if (sky) {
         vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
         if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
             sum += PI * sky_luminance(l, MATTE_BLUR);
         }
     }
-    return reflectances[instance.surface & ~BVH_NO_SHADOW] / PI * sum;
+    return m.matte * (diffuse / PI) * sum + thrown;
 }
 
 // What a white matte surface reflects of light from a direction, with the cosine (1/sr).
@@ -240,25 +286,27 @@ void main() {
     }
     bool sky = (gi.flags & GI_SKY) != 0u && !layered;
     bool compensated = (gi.flags & GI_COMPENSATION) != 0u && gi.patches > 0u;
-    if (sky || compensated) {
+    bool caustics = (gi.flags & GI_CAUSTIC) != 0u;
+    if (sky || compensated || caustics) {
         vec2 v = fract(sample_for(uvec2(pixel.yx), gi.number) + vec2(0.5, 0.25));
         vec3 l = by_cosine(s.normal, v);
         float cosine = dot(s.normal, l);
         float reflected = matte_at(s, l);
         if (cosine > 1e-4 && reflected > 0.0 && dot(away, l) > 0.0) {
-            BvhHit hit = first_met(origin, l, away, sky ? 1e9 : gi.shortest);
+            BvhHit hit = first_met(origin, l, away, sky || caustics ? 1e9 : gi.shortest);
             float weight = reflected * PI / cosine;
             if (hit.instance == NONE) {
                 if (sky && environment.enabled != 0u) {
                     matte += sky_luminance(l, MATTE_BLUR) * weight;
                 }
-            } else if (compensated && hit.t < gi.shortest) {
-                vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
-                float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
-                float lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
-                if (lacks > 0.0) {
-                    matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number)) * (lacks * weight);
+            } else {
+                float lacks = 0.0;
+                if (compensated && hit.t < gi.shortest) {
+                    vec3 facing = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
+                    float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
+                    lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 }
+                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), lacks) * weight;
             }
         }
     }
@@ -276,7 +324,7 @@ void main() {
                     glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
-                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number)) * reflected;
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), 1.0) * reflected;
             }
         }
     }

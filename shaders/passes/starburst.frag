@@ -15,7 +15,7 @@ layout(location = 0) flat in vec4 in_place;
 layout(location = 1) flat in vec4 in_light;
 layout(location = 0) out vec4 out_light;
 
-// Points of a disk that the image of a point is laid on.
+// Points of a disk that the image of a point is laid on, at most.
 const uint TAPS = 24u;
 
 void main() {
@@ -23,13 +23,13 @@ void main() {
     vec2 offset = (gl_FragCoord.xy - in_place.xy) * vec2(1.0, -1.0);
     float disk = in_place.z;
     bool point = in_light.w <= 0.0;
-    uint taps = disk < 0.5 ? 1u : TAPS;
+    uint taps = disk < 0.5 ? 1u : min(uint(6.0 + 6.0 * disk), TAPS);
     float side = burst.steps * burst_side(disk);
     float own = point ? 0.0 : 0.5 * side;
     vec3 sum = vec3(0.0);
     for (uint i = 0u; i < taps; ++i) {
         // Vogel 1979, "A better way to construct the sunflower head".
-        float radius = taps == 1u ? 0.0 : disk * sqrt((float(i) + 0.5) / float(TAPS));
+        float radius = taps == 1u ? 0.0 : disk * sqrt((float(i) + 0.5) / float(taps));
         float angle = float(i) * 2.39996323;
         vec2 at = (offset - radius * vec2(cos(angle), sin(angle))) * burst.steps;
         sum += burst_square(at, side, own);

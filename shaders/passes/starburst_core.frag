@@ -40,7 +40,7 @@ void main() {
         if ((flags & SOURCE_BODY) != 0u) {
             Light lamp = lights[bright_sources[i].light];
             if ((lamp.kind & LIGHT_KIND_BITS) != LIGHT_TRIANGLE && shows_lamp(lamp, depth > 0.0, p.xyz / p.w, ray, burst.pitch)) {
-                out_light.rgb = light.rgb * (1.0 - sprites[i].moved);
+                out_light.rgb = to_half_range(light.rgb * (1.0 - sprites[i].moved));
                 return;
             }
         }
@@ -48,6 +48,6 @@ void main() {
     uint tile = uint(pixel.y / BRIGHT_TILE) * ((frame.size.x + uint(BRIGHT_TILE) - 1u) / uint(BRIGHT_TILE)) + uint(pixel.x / BRIGHT_TILE);
     uint root = tiles[tile].root;
     if (root != NONE && tiles[root].source != NONE) {
-        out_light.rgb = light.rgb - excess * sprites[tiles[root].source].moved;
+        out_light.rgb = to_half_range(light.rgb - excess * sprites[tiles[root].source].moved);
     }
 }

@@ -22,6 +22,14 @@ struct VplNode {
     uint pad0;
 };
 
+// What a material reflects at the ends of rays, in the mean over its pictures.
+struct MetMaterial {
+    vec3 matte;                // diffusely, and by lobes so wide that photons take them for diffuse
+    float alpha;               // of the lobes that are left, roughness squared
+    vec3 gloss;                // F0 of these, by their share
+    uint pad0;
+};
+
 // Of the passes of indirect light. Positions are relative to this frame's camera, in world axes.
 struct GiConstants {
     mat4 to_clip_before;       // to the clip space of the last frame's camera, without its jitter
@@ -49,6 +57,7 @@ const uint GI_SKY = 4u;            // rays find what hides light from all around
 const uint GI_ALL = 32u;           // every patch is asked, none is chosen
 const uint GI_HELD = 16u;          // the history stays as it is: nothing has moved for long
 const uint GI_GLOSSY = 8u;         // rough highlights of patches
+const uint GI_CAUSTIC = 128u;      // some material throws light on in one direction
 const uint GI_MIRROR = 64u;        // what smooth surfaces reflect of others, by rays
 
 #endif

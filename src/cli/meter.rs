@@ -240,6 +240,11 @@ fn read(
             exposure.ev100().get()
         ));
         out.line(format!("    at {} m, facing {}", triple(point), triple(normal)));
+        if opened.gi().enabled {
+            out.line(
+                "    of lamps and surroundings only: bounced light is not in it, and is in the readings above".into(),
+            );
+        }
         by_light = json!({
             "lux": lux.get(), "ev100": exposure.ev100().get(), "receptor": receptor,
             "point": point.to_array(), "normal": normal.to_array(),

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Drawn, Picture, ReflectionAov, Renderer, Settings},
+    frame::{Aov, Drawn, GiSettings, Picture, ReflectionAov, Renderer, Settings},
     gi::VplStats,
     gpu::Gpu,
     output::{self, Layer},
@@ -164,7 +164,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         write(&args, exr, &picture, white_balance)?;
         if !args.quiet {
             report(&args, &opened, &gpu, &picture, &exposed);
-            on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats));
+            on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats, &opened.gi()));
         }
     }
     drop(on_device);
@@ -394,7 +394,7 @@ fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture
 }
 
 /// Says what bounced light is made of.
-fn remark_on_patches(stats: &VplStats) {
+fn remark_on_patches(stats: &VplStats, asked: &GiSettings) {
     let lumens = color::luminance;
     println!(
         "bounced light: {} patches{} of {} photons of {} lights; of {:.0} lm sent, {:.0} lm are reflected in sum, {:.0} lm leave the scene, {:.2} % was still on its way",
@@ -411,6 +411,12 @@ fn remark_on_patches(stats: &VplStats) {
         lumens(stats.escaped),
         lumens(stats.cut) / lumens(stats.emitted).max(1e-30) * 100.0,
     );
+    if let Some(cell) = asked.cell.filter(|cell| stats.cell > 0.0 && (stats.cell / cell - 1.0).abs() > 1e-6) {
+        println!(
+            "warning: gi.cell={cell} m is too small or too large for a scene of this size: patches are joined in places of {:.6} m",
+            stats.cell
+        );
+    }
 }
 
 /// Says what the meter thinks of the dials.

@@ -18,6 +18,12 @@ static TABLE: LazyLock<Vec<Vec3>> = LazyLock::new(dfg_table);
 /// normal, of 0.25 within 14.
 const MATTE_FROM: [f64; 2] = [0.05, 0.25];
 
+/// The part of what is reflected specularly that counts as diffuse, by roughness squared: VPLs have it.
+#[must_use]
+pub fn wide_lobes(alpha: f64) -> f64 {
+    ((alpha - MATTE_FROM[0]) / (MATTE_FROM[1] - MATTE_FROM[0])).clamp(0.0, 1.0)
+}
+
 /// Narrower highlights are mirrors.
 const MIRROR_ALPHA: f64 = 0.002;
 
@@ -43,7 +49,8 @@ fn schlick(cosine: f64) -> f64 {
 
 /// Scale and bias of F0, and what a dielectric of 4 % leaves of light for diffuse reflection, by the cosine to the normal and
 /// the perceptual roughness.
-fn table(cosine: f64, roughness: f64) -> DVec3 {
+#[must_use]
+pub fn reflected_parts(cosine: f64, roughness: f64) -> DVec3 {
     let last = DFG_SIZE - 1;
     let place = |x: f64| {
         let x = x.clamp(0.0, 1.0) * last as f64;
@@ -78,7 +85,7 @@ impl Matter {
         let opaque = dielectric - glass;
         let reflects = self.metallic > 0.0 || self.f90 > 0.0;
         // The table takes a while to make; Lambert's law does without.
-        let entry = if reflects { table(cosine, roughness) } else { DVec3::Z };
+        let entry = if reflects { reflected_parts(cosine, roughness) } else { DVec3::Z };
         let (scale, bias) = (entry.x, entry.y);
         let whole = scale + bias;
         let specular = |f0: DVec3, f90: f64| {
@@ -107,7 +114,7 @@ impl Matter {
             gloss += DVec3::splat(glass * reflected);
             lobes.glass = self.base * (glass * (1.0 - reflected));
         }
-        let matte = ((self.alpha - MATTE_FROM[0]) / (MATTE_FROM[1] - MATTE_FROM[0])).clamp(0.0, 1.0);
+        let matte = wide_lobes(self.alpha);
         lobes.matte += gloss * matte;
         lobes.gloss = gloss * (1.0 - matte);
         if self.coat > 0.0 {

@@ -31,6 +31,7 @@ mod walk;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
+pub use lobes::{reflected_parts, wide_lobes};
 pub use radiosity::Radiosity;
 pub use tree::{MAX_DEPTH, light_tree};
 

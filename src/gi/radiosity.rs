@@ -22,6 +22,11 @@ use crate::{
 
 /// Photons that one task traces.
 const CHUNK: u32 = 256;
+/// Chunks after which it is asked whether there is room for more.
+const BATCH: usize = 16;
+/// VPLs of all lights together before they are joined, about: where surfaces are near white, a photon leaves as many as it may make
+/// reflections. Then fewer photons share the flux. They take 28 bytes each here, and 128 in a set that is not joined.
+pub(super) const MOST_MARKS: usize = 2 * MOST_VPLS as usize;
 /// Photons that every light which is on has at least, or an even share of an eighth of all where that is less: a lamp in a
 /// room that the sun shines on has little of the flux and much of what is seen.
 const LEAST: u32 = 64;
@@ -31,8 +36,10 @@ const LEAST: u32 = 64;
 /// Each photon's way depends on the scene, its light's place and shape, and the photon's number; not on time, on how bright
 /// lights are, or on other lights. So dimming a light scales what its photons left, moving it traces its photons alone, and
 /// what is kept is to the bit what tracing it again would give.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Radiosity {
+    /// `MOST_MARKS`, or fewer for tests.
+    pub(super) room: usize,
     prints: Option<Prints>,
     extent: Option<Extent>,
     anchor: DVec3,
@@ -46,11 +53,30 @@ pub struct Radiosity {
     set: Arc<VplSet>,
 }
 
+impl Default for Radiosity {
+    fn default() -> Self {
+        Self {
+            room: MOST_MARKS,
+            prints: None,
+            extent: None,
+            anchor: DVec3::ZERO,
+            bounces: 0,
+            budget: 0,
+            held: Vec::new(),
+            settings: None,
+            voxels: None,
+            set: Arc::default(),
+        }
+    }
+}
+
 /// A light with its photons.
 #[derive(Debug)]
 struct Held {
     source: Source,
-    /// Photons that its flux is shared by.
+    /// Photons that it should have.
+    asked: u32,
+    /// Photons that its flux is shared by: fewer where there was no room for what they leave.
     count: u32,
     paths: Paths,
     /// Its VPLs' flux (lm).
@@ -121,12 +147,15 @@ impl Radiosity {
         let mut before: HashMap<Key, Held> = held.into_iter().map(|held| (held.source.key, held)).collect();
         let mut stats = VplStats::default();
         let mut change = Difference::default();
+        let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(1);
         for (source, count) in found.into_iter().zip(counts) {
             let last = before.remove(&source.key);
-            if let Some(last) = last.as_ref().filter(|last| keep && last.source == source && last.count == count) {
+            if let Some(last) = last.as_ref().filter(|last| keep && last.source == source && last.asked == count) {
                 change.all += 2.0 * last.stored;
             } else {
-                let held = renewed(&stage, source, count, settings.bounces, last.as_ref(), keep, &mut stats);
+                let room = (self.room as u64 * u64::from(count) / all) as usize;
+                let wanted = (count, settings.bounces, room);
+                let held = renewed(&stage, source, wanted, last.as_ref().filter(|_| keep), &mut stats);
                 change.of(last.as_ref(), &held);
                 self.held.push(held);
                 continue;
@@ -159,7 +188,7 @@ impl Radiosity {
             if flux > 0.0 { (even.round() as u32).clamp(least, budget.max(least)) } else { 0 }
         };
         let fresh: Vec<u32> = fluxes.iter().map(|&flux| wanted(flux)).collect();
-        let counts: HashMap<Key, u32> = self.held.iter().map(|held| (held.source.key, held.count)).collect();
+        let counts: HashMap<Key, u32> = self.held.iter().map(|held| (held.source.key, held.asked)).collect();
         let kept: Option<Vec<u32>> = found.iter().map(|source| counts.get(&source.key).copied()).collect();
         let holds = |kept: &Vec<u32>| {
             let shining = kept.iter().zip(&fluxes).filter(|(_, flux)| **flux > 0.0).map(|(count, _)| u64::from(*count));
@@ -221,18 +250,18 @@ fn anchor(extent: &Extent, last: DVec3) -> DVec3 {
     if near.is_finite() { near } else { DVec3::ZERO }
 }
 
-/// A light's photons: those of the last time where they go the same ways, others traced.
+/// A light's photons, so many with so many reflections, and about so many VPLs at most: those of the last time where they go the
+/// same ways, others traced.
 fn renewed(
     stage: &Stage,
     source: Source,
-    count: u32,
-    bounces: u32,
+    (asked, bounces, room): (u32, u32, usize),
     last: Option<&Held>,
-    keep: bool,
     stats: &mut VplStats,
 ) -> Held {
+    let mut count = asked;
     let mut paths = Paths::default();
-    if let Some(last) = last.filter(|last| keep && last.source.emission == source.emission) {
+    if let Some(last) = last.filter(|last| last.source.emission == source.emission) {
         // What a light that is off has left waits until it is on again.
         let most = if strength(source.flux) > 0.0 { count as usize } else { usize::MAX };
         let kept = last.paths.fates.len().min(most);
@@ -244,25 +273,30 @@ fn renewed(
     let first = paths.fates.len() as u32;
     // A light that is off keeps its place among the others, and traces nothing.
     let end = if strength(source.flux) > 0.0 { count } else { first };
-    let chunks: Vec<Paths> = (first..end)
-        .step_by(CHUNK as usize)
-        .collect::<Vec<u32>>()
-        .into_par_iter()
-        .map(|begin| {
-            let mut chunk = Paths::default();
-            for number in begin..(begin + CHUNK).min(end) {
-                chunk.fates.push(walk::trace(stage, &source, sequence, number, bounces, &mut chunk.marks));
-            }
-            chunk
-        })
-        .collect();
-    for chunk in chunks {
-        stats.traced += chunk.fates.len() as u64;
-        stats.rays += chunk.fates.iter().map(|fate| u64::from(fate.rays)).sum::<u64>();
-        paths.fates.extend(chunk.fates);
-        paths.marks.extend(chunk.marks);
+    let begins: Vec<u32> = (first..end).step_by(CHUNK as usize).collect();
+    for batch in begins.chunks(BATCH) {
+        if paths.marks.len() >= room.max(1) && !paths.fates.is_empty() {
+            count = paths.fates.len() as u32;
+            break;
+        }
+        let chunks: Vec<Paths> = batch
+            .par_iter()
+            .map(|&begin| {
+                let mut chunk = Paths::default();
+                for number in begin..begin.saturating_add(CHUNK).min(end) {
+                    chunk.fates.push(walk::trace(stage, &source, sequence, number, bounces, &mut chunk.marks));
+                }
+                chunk
+            })
+            .collect();
+        for chunk in chunks {
+            stats.traced += chunk.fates.len() as u64;
+            stats.rays += chunk.fates.iter().map(|fate| u64::from(fate.rays)).sum::<u64>();
+            paths.fates.extend(chunk.fates);
+            paths.marks.extend(chunk.marks);
+        }
     }
-    let mut held = Held { source, count, paths, stored: 0.0 };
+    let mut held = Held { source, asked, count, paths, stored: 0.0 };
     if held.is_on() {
         let sum: DVec3 = held.paths.marks.iter().map(|mark| mark.weight.as_dvec3()).sum();
         held.stored = strength(sum * held.share());

@@ -284,3 +284,29 @@ fn speed() {
         timed("its sizes", Box::new(|| tree::measure(&mut vpls, &many.nodes, 4.0)));
     });
 }
+
+/// Where there is no room for what all photons leave, fewer share the flux, and bring as much light.
+#[test]
+fn near_white_rooms_do_not_take_all_memory() {
+    let mut builder = room(0.97);
+    builder.point_light_lumens("lamp", Lumen(1000.0), Vec3::ONE, DVec3::new(0.7, 0.2, -1.0));
+    let scene = builder.build().unwrap();
+    let (bvh, settings) = (trees(&scene), plain(16_384, 64));
+    let (all, _) = Radiosity::new().update(&scene, &bvh, &settings);
+    let mut bounded = Radiosity::new();
+    bounded.room = 100_000;
+    let (some, _) = bounded.update(&scene, &bvh, &settings);
+    println!(
+        "{} of {} VPLs, {:.3} of the light",
+        some.vpls.len(),
+        all.vpls.len(),
+        some.stats.stored.x / all.stats.stored.x
+    );
+    // A batch of photons more, each of which leaves 28 on the mean.
+    assert!(all.vpls.len() > 400_000 && some.vpls.len() < 100_000 + 40 * 4096);
+    assert!((some.stats.stored.x / all.stats.stored.x - 1.0).abs() < 0.01);
+    assert!((some.stats.emitted.x / 1000.0 - 1.0).abs() < 1e-3);
+    let (again, change) = bounded.update(&scene, &bvh, &settings);
+    assert!(Arc::ptr_eq(&some, &again) && change == Change(0.0));
+    same(&some, &rebuilt(&mut bounded, &scene, &bvh, &settings));
+}

@@ -35,11 +35,11 @@ const LIGHT: f64 = 6504.0;
 const DIAMETER: usize = 2048;
 /// How many wavelengths are summed up to which distance from the centre (texels): steps of a texel or so, so that no
 /// colours lie side by side.
-const SUMS: [(f64, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f64::INFINITY, 128)];
+const SUMS: [(f32, u32); 4] = [(20.0, 20), (40.0, 40), (90.0, 64), (f32::INFINITY, 80)];
 /// In the last computed level fringes are finer than texels.
-const MOST_OF_LAST: u32 = 64;
+const MOST_OF_LAST: u32 = 40;
 /// Texels from the centre within which a texel of the finest level is the mean of 4 by 4 places.
-const CORE: f64 = 12.0;
+const CORE: f32 = 12.0;
 
 type Level = Vec<[f32; 3]>;
 
@@ -55,7 +55,7 @@ pub struct Starburst {
 /// One wavelength, or a band of them.
 struct Line {
     /// 550 nm over the wavelength.
-    shrink: f64,
+    shrink: f32,
     /// Share of the light by channel of linear Rec.709.
     share: [f32; 3],
 }
@@ -79,7 +79,7 @@ fn lines(count: u32) -> Vec<Line> {
         .collect();
     let sum: DVec3 = shares.iter().sum();
     let of = |(band, share): (u32, &DVec3)| Line {
-        shrink: WAVELENGTH / (BAND[0] + width * (f64::from(band) + 0.5)),
+        shrink: (WAVELENGTH / (BAND[0] + width * (f64::from(band) + 0.5))) as f32,
         share: (*share / sum).as_vec3().to_array(),
     };
     (0..count).zip(&shares).map(of).collect()
@@ -138,26 +138,26 @@ fn wider_colour(level: &[[f32; 3]]) -> Level {
 }
 
 /// Light of 550 nm on a texel's area around a place (texels of the level from the centre).
-fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f64, mut y: f64) -> f32 {
+fn interpolated(levels: &[Vec<f32>], mut level: usize, mut x: f32, mut y: f32) -> f32 {
     let mut scale = 1.0;
-    while x.abs().max(y.abs()) >= HALF as f64 - 0.5 && level + 1 < levels.len() {
+    while x.abs().max(y.abs()) >= HALF as f32 - 0.5 && level + 1 < levels.len() {
         (x, y, level, scale) = (x * 0.5, y * 0.5, level + 1, scale * 0.25);
     }
     let values = &levels[level];
-    let last = (SIDE - 2) as f64;
-    let (x, y) = (x + HALF as f64 - 0.5, y + HALF as f64 - 0.5);
-    let (column, row) = (x.clamp(0.0, last) as usize, y.clamp(0.0, last) as usize);
-    let (fx, fy) = ((x - column as f64) as f32, (y - row as f64) as f32);
-    let at = row * SIDE + column;
-    let (a, b, c, d) = (values[at], values[at + 1], values[at + SIDE], values[at + SIDE + 1]);
-    let low = a + (b - a) * fx;
-    scale * (low + (c + (d - c) * fx - low) * fy)
+    let last = (SIDE - 2) as f32;
+    let (x, y) = (x + HALF as f32 - 0.5, y + HALF as f32 - 0.5);
+    let (column, row) = (x.clamp(0.0, last) as u32, y.clamp(0.0, last) as u32);
+    let (fx, fy) = (x - column as f32, y - row as f32);
+    let at = row as usize * SIDE + column as usize;
+    let (below, above) = (&values[at..at + 2], &values[at + SIDE..at + SIDE + 2]);
+    let low = below[0] + (below[1] - below[0]) * fx;
+    scale * (low + (above[0] + (above[1] - above[0]) * fx - low) * fy)
 }
 
 /// The same in the finest level near the centre, where two samples a cycle are few. Keys 1981, "Cubic Convolution
 /// Interpolation for Digital Image Processing", equation 15 with a = -1/2.
-fn interpolated_core(levels: &[Vec<f32>], x: f64, y: f64) -> f32 {
-    let weights = |f: f64| {
+fn interpolated_core(levels: &[Vec<f32>], x: f32, y: f32) -> f32 {
+    let weights = |f: f32| {
         let [a, b, c] = [f, f * f, f * f * f];
         [-0.5 * a + b - 0.5 * c, 1.0 - 2.5 * b + 1.5 * c, 0.5 * a + 2.0 * b - 1.5 * c, -0.5 * b + 0.5 * c]
     };
@@ -168,18 +168,18 @@ fn interpolated_core(levels: &[Vec<f32>], x: f64, y: f64) -> f32 {
     for (dy, weight_y) in (-1..3).zip(along) {
         for (dx, weight_x) in (-1..3).zip(across) {
             let light = levels[0][index(column as i64 + dx, row as i64 + dy)];
-            sum += weight_x * weight_y * f64::from(light);
+            sum += weight_x * weight_y * light;
         }
     }
-    sum as f32
+    sum
 }
 
 /// The sum over the spectrum: each wavelength's pattern is as much larger as the wavelength, and its light a square of that
 /// thinner, which is the `1 / lambda^2` of the diffraction integral. `light` is that of 550 nm at a place over that ratio.
-fn in_colour(lines: &[Line], light: impl Fn(f64) -> f32) -> [f32; 3] {
+fn in_colour(lines: &[Line], light: impl Fn(f32) -> f32) -> [f32; 3] {
     let mut sum = [0f32; 3];
     for line in lines {
-        let light = light(line.shrink) * (line.shrink * line.shrink) as f32;
+        let light = light(line.shrink) * (line.shrink * line.shrink);
         for (sum, share) in sum.iter_mut().zip(line.share) {
             *sum += light * share;
         }
@@ -268,6 +268,18 @@ impl Starburst {
         out
     }
 
+    /// All levels up to one.
+    #[must_use]
+    pub fn levels(&self, last: u32) -> Vec<Vec<[f32; 3]>> {
+        let mut out = self.levels.clone();
+        out.truncate(last as usize + 1);
+        while out.len() <= last as usize {
+            let next = out.last().map(|level| wider_colour(level)).unwrap_or_default();
+            out.push(next);
+        }
+        out
+    }
+
     /// By channel, what sums and the law for far light came to before they were scaled to 1.
     #[must_use]
     pub const fn found(&self) -> DVec3 {
@@ -345,13 +357,13 @@ fn texel(
     plain: &[Vec<f32>],
     level: usize,
     (x, y): (i64, i64),
-    sums: &[(f64, Vec<Line>)],
+    sums: &[(f32, Vec<Line>)],
     inside: Option<&[[f32; 3]]>,
 ) -> [f32; 3] {
     if let Some(inside) = inside.filter(|_| !is_outer((x, y))) {
         return inside[index(x, y)];
     }
-    let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
+    let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
     let far = x.hypot(y);
     let most = if level + 1 < COMPUTED as usize { u32::MAX } else { MOST_OF_LAST };
     let wanted = sums.iter().position(|(reach, _)| far <= *reach).unwrap_or_default();
@@ -361,7 +373,7 @@ fn texel(
         return in_gamut(in_colour(lines, |shrink| interpolated(plain, level, x * shrink, y * shrink)));
     }
     let mut mean = [0f32; 3];
-    for (dx, dy) in (0..16).map(|i| (f64::from(i % 4), f64::from(i / 4))) {
+    for (dx, dy) in (0..16u8).map(|i| (f32::from(i % 4), f32::from(i / 4))) {
         let (x, y) = (x + (dx - 1.5) / 4.0, y + (dy - 1.5) / 4.0);
         let part = in_colour(lines, |shrink| interpolated_core(plain, x * shrink, y * shrink));
         mean.iter_mut().zip(part).for_each(|(mean, part)| *mean += part / 16.0);
@@ -478,11 +490,12 @@ mod tests {
             let all = (0..144).map(|i| airy(at(i % 12).hypot(at(i / 12)))).sum::<f64>();
             4.0 * all * (half / 12.0).powi(2)
         };
-        let want: f64 = lines(20).iter().map(|line| f64::from(line.share[1]) * within(0.5 * line.shrink)).sum();
+        let want: f64 =
+            lines(20).iter().map(|line| f64::from(line.share[1]) * within(0.5 * f64::from(line.shrink))).sum();
         let got = burst.on_square([0.0; 2], 2.0).y;
         assert!((got / want - 1.0).abs() < 0.03, "{got} for {want}");
         assert!((steps(5.368e-6, 8.0) * STEP - 1.22).abs() < 1e-3);
-        for count in [20, 160] {
+        for count in [20, 80] {
             let all = lines(count)
                 .iter()
                 .fold([0f32; 3], |sum, line| [sum[0] + line.share[0], sum[1] + line.share[1], sum[2] + line.share[2]]);
@@ -496,8 +509,8 @@ mod tests {
         let plain = single_colour(&light);
         let mut peaks = Vec::new();
         for wavelength in [450e-9, 550e-9, 650e-9] {
-            let line = [Line { shrink: WAVELENGTH / wavelength, share: [1.0; 3] }];
-            let places = (-80..80).flat_map(|y| (-80..80).map(move |x| (f64::from(x) + 0.5, f64::from(y) + 0.5)));
+            let line = [Line { shrink: (WAVELENGTH / wavelength) as f32, share: [1.0; 3] }];
+            let places = (-80..80).flat_map(|y| (-80..80).map(move |x| (x as f32 + 0.5, y as f32 + 0.5)));
             let all: f32 = places
                 .map(|(x, y)| in_colour(&line, |s| interpolated_core(&plain, x / 4.0 * s, y / 4.0 * s))[0] / 16.0)
                 .sum();

@@ -177,6 +177,112 @@ fn rays_are_reversible() {
     }
 }
 
+/// Rays far from the axis, as Optiland 0.6.3 (an optical design program of other authors) traces them through the same tables at the d line:
+/// lens; x and y (mm) in the first vertex' plane and the first two direction cosines; the same on the table's sensor, or none
+/// where the ray misses a surface or is totally reflected.
+const RAYS: &[(&str, [f64; 4], Option<[f64; 4]>)] = &[
+    (
+        "dgauss-50-f2",
+        [3.0, 2.0, 0.05, -0.03],
+        Some([2.519003777587, -1.514348312972, -0.032543704569, -0.055862360009]),
+    ),
+    ("dgauss-50-f2", [-4.0, 5.0, -0.1, 0.08], Some([-5.087646497912, 4.07161953235, 0.023342335921, -0.054060578104])),
+    ("dgauss-50-f2", [8.0, -6.0, 0.0, 0.15], Some([-0.001278744954, 7.62118990997, -0.157488638522, 0.196147668286])),
+    ("dgauss-50-f2", [1.0, 0.0, 0.2, 0.1], Some([10.296280516786, 5.148677309428, 0.087872095018, 0.053652875992])),
+    (
+        "dgauss-50-f2",
+        [0.5, -0.4, -0.15, 0.05],
+        Some([-7.634870449156, 2.545267629669, -0.090000025921, 0.034587902231]),
+    ),
+    (
+        "dgauss-50-f2",
+        [2.0, 7.0, 0.02, -0.12],
+        Some([1.010239310071, -6.084278537179, -0.029078539985, -0.201019759629]),
+    ),
+    (
+        "nikon-28-75-f2.8-wide",
+        [3.0, 2.0, 0.05, -0.03],
+        Some([1.906784795533, -0.800191542512, -0.157608395856, -0.033503043845]),
+    ),
+    ("nikon-28-75-f2.8-wide", [-4.0, 5.0, -0.1, 0.08], None),
+    (
+        "nikon-28-75-f2.8-wide",
+        [8.0, -6.0, 0.0, 0.15],
+        Some([3.111838844584, 4.512051583748, -0.241582547258, 0.035338296914]),
+    ),
+    ("nikon-28-75-f2.8-wide", [1.0, 0.0, 0.2, 0.1], None),
+    (
+        "nikon-28-75-f2.8-wide",
+        [0.5, -0.4, -0.15, 0.05],
+        Some([-5.268407510822, 1.721633098339, 0.144710581069, -0.04064577875]),
+    ),
+    (
+        "nikon-28-75-f2.8-wide",
+        [2.0, 7.0, 0.02, -0.12],
+        Some([0.687741403306, -3.385493921465, -0.092040405033, -0.099452741836]),
+    ),
+    ("wide-22", [3.0, 2.0, 0.05, -0.03], Some([1.107590299159, -0.659928275154, -0.120219371755, -0.099914054359])),
+    ("wide-22", [-4.0, 5.0, -0.1, 0.08], None),
+    ("wide-22", [8.0, -6.0, 0.0, 0.15], None),
+    ("wide-22", [1.0, 0.0, 0.2, 0.1], Some([4.51748840568, 2.258099462087, 0.024496828776, 0.034381112232])),
+    ("wide-22", [0.5, -0.4, -0.15, 0.05], Some([-3.336419026861, 1.112999573163, -0.069551065674, 0.033691903056])),
+    ("wide-22", [2.0, 7.0, 0.02, -0.12], None),
+    (
+        "kreitzer-tele-400-f2.8",
+        [3.0, 2.0, 0.05, -0.03],
+        Some([20.503482944123, -12.294374149814, 0.124317642023, -0.083810521809]),
+    ),
+    (
+        "kreitzer-tele-400-f2.8",
+        [-4.0, 5.0, -0.1, 0.08],
+        Some([-46.133845004433, 36.936194499408, -0.282879738392, 0.222580646295]),
+    ),
+    (
+        "kreitzer-tele-400-f2.8",
+        [8.0, -6.0, 0.0, 0.15],
+        Some([0.214124781451, 73.763554111541, -0.014933405136, 0.459820491129]),
+    ),
+    ("kreitzer-tele-400-f2.8", [1.0, 0.0, 0.2, 0.1], None),
+    (
+        "kreitzer-tele-400-f2.8",
+        [0.5, -0.4, -0.15, 0.05],
+        Some([-76.81294532922, 25.595182940032, -0.465115536826, 0.155438867787]),
+    ),
+    (
+        "kreitzer-tele-400-f2.8",
+        [2.0, 7.0, 0.02, -0.12],
+        Some([9.052540554874, -54.107277637986, 0.051959361782, -0.352539664916]),
+    ),
+    ("fisheye-10", [3.0, 2.0, 0.05, -0.03], None),
+    ("fisheye-10", [-4.0, 5.0, -0.1, 0.08], None),
+    ("fisheye-10", [8.0, -6.0, 0.0, 0.15], None),
+    ("fisheye-10", [1.0, 0.0, 0.2, 0.1], None),
+    ("fisheye-10", [0.5, -0.4, -0.15, 0.05], Some([-1.507851038311, 0.502052694663, 0.069409500261, 0.000101318602])),
+    ("fisheye-10", [2.0, 7.0, 0.02, -0.12], None),
+];
+
+#[test]
+fn skew_rays_are_those_of_another_program() {
+    for &(name, [x, y, l, m], want) in RAYS {
+        let lens = open(name);
+        let direction = DVec3::new(l, m, (1.0 - l * l - m * m).sqrt());
+        let ray = Ray { origin: DVec3::new(x, y, 0.0) * 1e-3, direction };
+        let traced = lens.onward(ray, LINE_D, Losses::Ignored);
+        let Some([x, y, l, m]) = want else {
+            assert!(traced.is_err(), "{name} {ray:?}: {traced:?}");
+            continue;
+        };
+        let traced = traced.unwrap().ray;
+        let sensor = lens.last() + prescription(name).gaps(None).last().unwrap();
+        let at = traced.at_plane(sensor) * 1e3;
+        // To a picometre on the sensor.
+        near(at.x, x, 1e-9);
+        near(at.y, y, 1e-9);
+        near(traced.direction.x, l, 1e-10);
+        near(traced.direction.y, m, 1e-10);
+    }
+}
+
 /// A sphere's refraction against its closed form: the ray that meets a sphere at height h parallel to the axis crosses
 /// it again at the distance that Snell's law gives.
 #[test]

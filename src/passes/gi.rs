@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     bvh::SceneBvh,
-    gi::{LightNode, Radiosity, Settings, Vpl, VplSet},
+    gi::{LightNode, Radiosity, Settings, Vpl, VplSet, reflected_parts, wide_lobes},
     gpu::{Bind, Buffer, Gpu, GpuError, GpuResult, GraphicsPipeline, GraphicsState, upload::Uploader, vk},
     graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::color::{luminance, srgb_eotf},
@@ -89,9 +89,24 @@ shader_struct! {
     }
 }
 
+shader_struct! {
+    /// What a material reflects at the ends of rays, in the mean over its pictures.
+    pub struct MetMaterial {
+        /// Diffusely, and by lobes so wide that photons take them for diffuse.
+        pub matte: Vec3,
+        /// Of the lobes that are left, roughness squared.
+        pub alpha: f32,
+        /// F0 of these, by their share.
+        pub gloss: Vec3,
+        /// Padding.
+        pub pad0: u32,
+    }
+}
+
 /// All structs that these shaders share, for the layout test: a patch and a node of their tree too.
-pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 3] = [
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 4] = [
     GiConstants::LAYOUT,
+    MetMaterial::LAYOUT,
     crate::gpu::reflect::HostLayout {
         name: "Vpl",
         size: size_of::<Vpl>(),
@@ -125,6 +140,9 @@ const GLOSSY: u32 = 8;
 const HELD: u32 = 16;
 const ALL: u32 = 32;
 const MIRROR: u32 = 64;
+const CAUSTIC: u32 = 128;
+/// Least part of light from the front that a material has to throw on in one direction to count as one that does: metals.
+const CAUSTIC_FROM: f32 = 0.2;
 
 /// How bounced light is found (`gi.*`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,6 +228,8 @@ pub struct SceneGi {
     patches: Arc<Buffer>,
     nodes: Arc<Buffer>,
     reflectances: Arc<Buffer>,
+    /// Some material throws light on in one direction.
+    caustics: bool,
     /// Radius (m) of the patches, in the mean by flux.
     radius: f64,
     /// Radius (m) of a patch of 1 lm where they are shown as balls.
@@ -239,14 +259,18 @@ impl SceneGi {
     /// Out of memory; a lost device.
     pub fn of(gpu: &Gpu, scene: &Scene, set: Arc<VplSet>) -> GpuResult<Self> {
         let mut uploader = Uploader::new(gpu)?;
-        let means: Vec<Vec3> = scene.materials.iter().map(|m| mean_reflectance(scene, m)).chain([Vec3::ONE]).collect();
-        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytemuck::cast_slice(&means), 12)?;
+        let plain = Material::default();
+        let means: Vec<MetMaterial> =
+            scene.materials.iter().chain([&plain]).map(|material| met_material(scene, material)).collect();
+        let caustics = means.iter().any(|m| m.gloss != Vec3::ZERO);
+        let bytes = bytemuck::cast_slice(&means);
+        let reflectances = upload(gpu, &mut uploader, "patches' reflectances", bytes, size_of::<MetMaterial>())?;
         let [patches, nodes] = upload_set(gpu, &mut uploader, &set)?;
         uploader.finish()?;
         let radius = mean_radius(&set);
         let ball = ball(&set, radius);
         let (host, bvh) = (Radiosity::default(), SceneBvh::default());
-        Ok(Self { host, bvh, set, patches, nodes, reflectances, radius, ball, generation: 0, change: 1.0 })
+        Ok(Self { host, bvh, set, patches, nodes, reflectances, caustics, radius, ball, generation: 0, change: 1.0 })
     }
 
     /// Goes along with a scene whose lights or nodes or vertices have moved.
@@ -307,14 +331,29 @@ fn ball(set: &VplSet, radius: f64) -> f32 {
 /// Texels of a picture that its mean is taken of, about.
 const MEAN_TEXELS: usize = 1 << 14;
 
-/// What a matte surface of a material reflects, in the mean over its picture: at the ends of short rays, where shaders reach no
-/// picture.
-fn mean_reflectance(scene: &Scene, material: &Material) -> Vec3 {
-    let picture = mean_of(scene, material.base_color_texture, true);
-    // Without a picture the factor alone counts.
-    let metallic = f64::from(material.metallic) * mean_of(scene, material.metallic_roughness_texture, false).z;
-    let matte = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
-    (picture * material.base_color.truncate().as_dvec3() * matte).clamp(DVec3::ZERO, DVec3::ONE).as_vec3()
+/// What a material reflects in the mean over its pictures: at the ends of rays, where shaders reach none. Parted as photons have
+/// it (`gi::wide_lobes`).
+fn met_material(scene: &Scene, material: &Material) -> MetMaterial {
+    let base = mean_of(scene, material.base_color_texture, true) * material.base_color.truncate().as_dvec3();
+    let base = base.clamp(DVec3::ZERO, DVec3::ONE);
+    let mixed = mean_of(scene, material.metallic_roughness_texture, false);
+    let metallic = (f64::from(material.metallic) * mixed.z).clamp(0.0, 1.0);
+    let roughness = (f64::from(material.roughness) * mixed.y).clamp(0.0, 1.0);
+    if material.unlit {
+        return MetMaterial::default();
+    }
+    let opaque = (1.0 - metallic) * f64::from(1.0 - material.transmission.clamp(0.0, 1.0));
+    let f0 = DVec3::splat(0.04 * opaque) + base * metallic;
+    let entry = reflected_parts(0.7, roughness);
+    let wide = wide_lobes(roughness * roughness);
+    let matte = base * (opaque * entry.z) + (f0 * entry.x + entry.y * (opaque + metallic)) * wide;
+    let gloss = (f0 * (1.0 - wide)).as_vec3();
+    MetMaterial {
+        matte: matte.clamp(DVec3::ZERO, DVec3::ONE).as_vec3(),
+        alpha: (roughness * roughness) as f32,
+        gloss: if gloss.max_element() >= CAUSTIC_FROM { gloss } else { Vec3::ZERO },
+        ..MetMaterial::default()
+    }
 }
 
 /// The mean of a picture's texels, of colours (`srgb`) in linear light; 1 without one.
@@ -424,6 +463,7 @@ impl FrameGi {
             (sky, SKY),
             (settings.glossy, GLOSSY),
             (mirrors, MIRROR),
+            (own.caustics && settings.glossy, CAUSTIC),
             (held, HELD),
             (settings.all, ALL),
         ];

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use glam::vec4;
+use rayon::prelude::*;
 
 use super::{
     FrameData,
@@ -52,27 +53,35 @@ fn shared_exponent(color: [f32; 3]) -> u32 {
     if most <= 0.0 {
         return 0;
     }
-    let mut exponent = (most.log2().floor() as i32).max(-16) + 16;
-    if (most / f32::exp2((exponent - 24) as f32)).round() >= 512.0 {
+    // That of the number itself: 2^(exponent - 16) is at most `most`. Smaller ones are left to what mantissas still hold.
+    let mut exponent = ((most.to_bits() >> 23) as i32 - 127).max(-16) + 16;
+    if most * power(24 - exponent) >= 511.5 {
         exponent += 1;
     }
-    let scale = f32::exp2((exponent - 24) as f32);
-    let [r, g, b] = color.map(|value| ((value / scale).round() as u32).min(511));
+    let scale = power(24 - exponent);
+    let [r, g, b] = color.map(|value| ((value * scale + 0.5) as u32).min(511));
     r | g << 9 | b << 18 | (exponent.clamp(0, 31) as u32) << 27
+}
+
+/// 2 to a small whole power.
+fn power(exponent: i32) -> f32 {
+    f32::from_bits(((exponent + 127) as u32) << 23)
 }
 
 /// All levels as the shaders read them.
 fn words(burst: &starburst::Starburst) -> Vec<u32> {
-    let mut out = Vec::new();
-    for level in 0..=LAST_LEVEL {
+    let levels = burst.levels(LAST_LEVEL);
+    let packed = levels.into_par_iter().enumerate().map(|(number, level)| {
         let places = (-HALF..HALF).flat_map(|y| (-HALF..HALF).map(move |x| (x, y)));
-        out.extend(places.zip(burst.level(level)).map(|((x, y), light)| {
+        let pack = |((x, y), light): ((i64, i64), [f32; 3])| {
             let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
-            let scale = (1.0 + x * x + y * y).powf(1.5) * f32::exp2(level as f32);
+            let far2 = 1.0 + x * x + y * y;
+            let scale = far2 * far2.sqrt() * power(number as i32);
             shared_exponent(light.map(|value| value * scale))
-        }));
-    }
-    out
+        };
+        places.zip(level).map(pack).collect::<Vec<u32>>()
+    });
+    packed.collect::<Vec<_>>().concat()
 }
 
 fn aperture(settings: &Starburst) -> Aperture {

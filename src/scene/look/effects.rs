@@ -318,6 +318,9 @@ impl Look {
             // The picture of the pinhole is wider than the sensor where the lens bends more into it.
             field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole();
         }
+        if let Some(starburst) = &mut effects.starburst {
+            starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole();
+        }
         if mounted.faults().vignetting {
             effects.vignetting = None;
         } else if let Some(vignetting) = &mut effects.vignetting {
