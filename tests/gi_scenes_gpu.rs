@@ -197,7 +197,7 @@ fn the_light_room_is_what_the_path_tracer_says() {
 
 #[test]
 fn an_atrium_is_what_the_path_tracer_says() {
-    within(&atrium(), unmerged(), 64, [0.03, 0.01], [0.03, 0.01]);
+    within(&atrium(), GiSettings { rays: 16, ..unmerged() }, 32, [0.03, 0.015], [0.03, 0.015]);
 }
 
 /// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` of a run by hand.
