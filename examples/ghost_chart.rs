@@ -11,6 +11,9 @@ use sunny16::scene::{
 /// The sun: degrees above the horizon and east of north, which is -Z.
 const SUN: [f64; 2] = [20.0, 6.0];
 
+/// Height (m) of what stands before it.
+const TRUNK: f64 = 9.0;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::args().nth(1).map_or_else(|| PathBuf::from("out"), PathBuf::from);
     fs::create_dir_all(&directory)?;
@@ -19,9 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bark = builder.add_material(dielectric("bark", Vec3::splat(0.04), 0.8));
     let plane = builder.add_mesh("ground", shapes::plane(Vec2::splat(400.0), 1, 1), ground);
     builder.instance("ground", plane, DMat4::IDENTITY);
-    let trunk = builder.add_mesh("trunk", shapes::cylinder(0.25, 9.0, 24), bark);
+    let trunk = builder.add_mesh("trunk", shapes::cuboid(Vec3::new(0.4, TRUNK as f32, 0.4)), bark);
     for (x, z) in [(-5.0, -14.0), (-1.5, -30.0), (2.6, -22.0), (6.0, -16.0), (-8.0, -34.0), (9.0, -40.0)] {
-        builder.instance("trunk", trunk, DMat4::from_translation(DVec3::new(x, 0.0, z)));
+        builder.instance("trunk", trunk, DMat4::from_translation(DVec3::new(x, TRUNK / 2.0, z)));
     }
     // The sun stands right of the middle of each picture and above it, by these degrees.
     for (name, aside, above) in [("Near", 4.0, 3.0), ("Wide", 13.0, 8.0), ("Beside", 26.0, 4.0)] {

@@ -174,10 +174,10 @@ fn light_and_place_are_those_of_counted_rays() {
         let (light, middle, extent) = seen.moments();
         println!("{name}: {:?}", seen.report);
         assert_eq!((seen.report.dropped, seen.report.no_room), (0, 0));
-        for channel in 0..3 {
+        for (channel, light) in light.into_iter().enumerate() {
             let (want, at, size) = counted(&settings, &beam, f64::from(lux), channel, rays);
-            println!("{name} {channel}: {:e} {want:e} {:.4}", light[channel], light[channel] / want);
-            assert!((light[channel] / want - 1.0).abs() < 0.02, "{name} {channel}: {} {want}", light[channel]);
+            println!("{name} {channel}: {light:e} {want:e} {:.4}", light / want);
+            assert!((light / want - 1.0).abs() < 0.02, "{name} {channel}: {light} {want}");
             if channel == 1 {
                 println!("{middle} {at}, {extent} {size}");
                 assert!((middle - at).abs().max_element() < 0.01 * gate[0], "{middle} {at}");

@@ -714,7 +714,11 @@ impl Recorder<'_> {
     /// # Panics
     /// If the buffer does not hold them: broken logic.
     pub fn dispatch_indirect(&mut self, groups: &Arc<Buffer>, offset: u64) {
-        assert!(offset % 4 == 0 && offset + 12 <= groups.size(), "work groups at {offset} in '{}'", groups.name());
+        assert!(
+            offset.is_multiple_of(4) && offset + 12 <= groups.size(),
+            "work groups at {offset} in '{}'",
+            groups.name()
+        );
         self.keep(Arc::clone(groups) as _);
         let (device, commands) = self.raw();
         // SAFETY: recording outside of rendering with a compute pipeline bound; the range was checked.
@@ -727,7 +731,11 @@ impl Recorder<'_> {
     /// # Panics
     /// If the buffer does not hold them: broken logic.
     pub fn draw_indirect(&mut self, command: &Arc<Buffer>, offset: u64) {
-        assert!(offset % 4 == 0 && offset + 16 <= command.size(), "a draw at {offset} in '{}'", command.name());
+        assert!(
+            offset.is_multiple_of(4) && offset + 16 <= command.size(),
+            "a draw at {offset} in '{}'",
+            command.name()
+        );
         self.keep(Arc::clone(command) as _);
         let (device, commands) = self.raw();
         // SAFETY: recording inside of rendering with a pipeline that makes its own vertices; the range was checked.

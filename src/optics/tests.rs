@@ -29,9 +29,11 @@ fn near(got: f64, want: f64, tolerance: f64) {
     assert!((got - want).abs() <= tolerance, "{got} is not {want} within {tolerance}");
 }
 
+type Known = (&'static str, Option<f64>, f64, f64, f64, usize);
+
 /// Focal length, back focus (mm), f-number of the open stop, pairs of reflecting surfaces: computed independently of this
 /// program from the same tables.
-const KNOWN: &[(&str, Option<f64>, f64, f64, f64, usize)] = &[
+const KNOWN: &[Known] = &[
     ("angenieux-100-f1.1", None, 99.9397, 55.9771, 1.139, 91),
     ("biotar-100-f1.4", None, 99.9135, 65.3287, 1.437, 45),
     ("canon-35-f1.8", None, 35.028, 24.2585, 1.863, 55),
@@ -177,10 +179,12 @@ fn rays_are_reversible() {
     }
 }
 
+type Skew = (&'static str, [f64; 4], Option<[f64; 4]>);
+
 /// Rays far from the axis, as Optiland 0.6.3 (an optical design program of other authors) traces them through the same tables at the d line:
 /// lens; x and y (mm) in the first vertex' plane and the first two direction cosines; the same on the table's sensor, or none
 /// where the ray misses a surface or is totally reflected.
-const RAYS: &[(&str, [f64; 4], Option<[f64; 4]>)] = &[
+const RAYS: &[Skew] = &[
     (
         "dgauss-50-f2",
         [3.0, 2.0, 0.05, -0.03],
