@@ -125,7 +125,7 @@ void main() {
         report[4] = floatBitsToUint(total.x);
         report[5] = floatBitsToUint(total.y);
         report[6] = count;
-        report[7] = bright.count;
+        report[7] = bright.candidate_count;
         commands[3] = CHUNK * CHUNK * 6u;
             commands[4] = last_chunk;
         commands[5] = 0u;

@@ -22,6 +22,9 @@ layout(push_constant, scalar) uniform starburst_constant_block { StarburstConsta
 // Exposed light of a pixel that is not seen any more: a quarter of a step of eight bits.
 const float LEAST_LIGHT = 1.0 / 1024.0;
 
+// Steps of the table along the box of a source's disk: 16 texels of its last level.
+const float LARGEST_BOX = 16.0 * float(1 << BURST_LAST);
+
 void main() {
     uint number = gl_GlobalInvocationID.x;
     StarburstSprite sprite = StarburstSprite(vec2(0.0), 0.0, 0.0, vec3(0.0), 0.0);
@@ -44,7 +47,11 @@ void main() {
         // Nothing of it reaches the picture.
         bool missed = any(lessThan(sprite.center, vec2(-reach))) || any(greaterThan(sprite.center, size + reach));
         sprite.reach = missed || (point && burst.points == 0u) || isnan(reach) ? 0.0 : reach;
-        if (!point) {
+        // What diffraction does to a source with so large a disk goes on within it, and to find it would take a box of more texels
+        // than a frame has time for.
+        if (burst.steps * burst_side(sprite.disk) > LARGEST_BOX) {
+            sprite.reach = 0.0;
+        } else if (!point) {
             float own = bright_luminance(burst_square(vec2(0.0), burst.steps * burst_side(sprite.disk), 0.0));
             sprite.moved = clamp(1.0 - burst_beyond((reach - sprite.disk) * burst.steps, burst.beyond) - own, 0.0, 1.0);
             // A sprite that is not drawn takes nothing.

@@ -93,6 +93,14 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     let iris = Iris { blades: args.blades, ..Iris::default() };
     let dials = Dials { focal_length, focus: args.focus, f_stop: args.f_stop, iris };
     let lens = Lens::new(&prescription, &dials).map_err(|error| CliError::Usage(format!("{file}: {error}")))?;
+    let range = prescription.zoom_range().unwrap_or([lens.focal_length(); 2]);
+    if let Some(mm) = args.focal_length.filter(|mm| !(range[0] * 0.95..=range[1] * 1.05).contains(&(mm * 1e-3))) {
+        let [least, most] = range.map(|f| f * 1e3);
+        return Err(CliError::Usage(format!("--focal-length {mm}: {file} is for {least:.1} to {most:.1} mm")));
+    }
+    if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
+        return Err(CliError::Usage(format!("--f-stop {n}: {file} opens to f/{:.2}", lens.f_number())));
+    }
     describe(&prescription, &lens, &dials, args.sensor);
     breathing(&prescription, &dials, args.sensor);
     picture(&lens, args.sensor, args.focus);

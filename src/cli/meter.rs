@@ -371,7 +371,7 @@ fn against(
             wanted.ev100().get()
         ));
     }
-    let ranges = opened.look.metering.ranges();
+    let ranges = opened.look.dial_ranges()?;
     let own = opened.look.camera.dials();
     for (what, value, [least, most]) in [
         ("the f-number", own.f_stop, ranges.f_stop),

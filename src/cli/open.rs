@@ -274,7 +274,8 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
     if let Some([width, height]) = look.camera.rig.resolution {
         return Size { width, height };
     }
-    let sensor = look.camera.rig.sensor.filter(|_| look.camera.rig.focal_length.is_some());
+    let rig = &look.camera.rig;
+    let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
     let aspect = match *projection {
         // A body with a lens takes pictures of its sensor's shape.
         _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
@@ -731,7 +732,7 @@ pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, CliError
 /// The dials that a mode turns to reach an exposure, from the look's and within its ranges.
 pub fn solve(look: &Look, mode: ExposureMode, asked: Exposure) -> Result<Solved, CliError> {
     let auto_iso = look.metering.auto_iso.unwrap_or(false);
-    Ok(mode.solve(look.camera.dials(), asked, look.metering.ranges(), auto_iso).map_err(LookError::from)?)
+    Ok(mode.solve(look.camera.dials(), asked, look.dial_ranges()?, auto_iso).map_err(LookError::from)?)
 }
 
 /// The matrix of the look's white balance. A grey card is looked up in the picture as it is without one.

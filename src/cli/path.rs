@@ -220,7 +220,9 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     }
     if !args.quiet {
         report(args, opened, &film, &exposed, &world, (built, seconds));
-        remark_on_effects(&effects, opened.look.has_ghosts());
+        let set = &opened.look.effects;
+        let blur_alone = opened.lens.is_some() && set.depth_f_stop.or(set.depth_focus).is_some();
+        remark_on_effects(&effects, opened.look.has_ghosts(), blur_alone);
     }
     if args.path.resume || interrupted {
         // After the picture: where there is no room for both, the picture is what counts.
@@ -448,7 +450,12 @@ fn report(
 }
 
 /// Says which of the camera's effects the picture does not have.
-fn remark_on_effects(effects: &Effects, ghosts: bool) {
+fn remark_on_effects(effects: &Effects, ghosts: bool, blur_alone: bool) {
+    if blur_alone {
+        println!(
+            "note: effects.depth_of_field.f_stop and .focus are for the raster renderer's blur alone; rays through a prescription go by camera.lens.*"
+        );
+    }
     let left: Vec<&str> = [
         (effects.starburst.is_some(), "starbursts"),
         (ghosts, "ghosts"),

@@ -290,6 +290,19 @@ impl Imaging {
         self.at(place).stretch[channel] * place / self.image_distance
     }
 
+    /// The least tangents to the right along the picture's right border, and up along its upper one, in any channel.
+    #[must_use]
+    pub fn border(&self) -> DVec2 {
+        let seen = |i: usize, axis: usize| {
+            let ideal = Self::place(self.half, i) / self.image_distance;
+            self.nodes[i].stretch.iter().map(|stretch| stretch[axis] * ideal[axis]).fold(STEEPEST, f64::min)
+        };
+        let last = NODES - 1;
+        let right = (0..NODES).map(|row| seen(row * NODES + last, 0)).fold(STEEPEST, f64::min);
+        let upper = (0..NODES).map(|column| seen(last * NODES + column, 1)).fold(STEEPEST, f64::min);
+        DVec2::new(right, upper)
+    }
+
     /// The greatest tangents to the right and up that any place of the picture sees in any channel.
     #[must_use]
     pub fn reach(&self) -> DVec2 {

@@ -10,11 +10,12 @@ use super::{
     imaging::{Imaging, NODES, cone, fields_of_view, spot, tangents},
     lens::{Dials, Lens},
     library::NAMES,
+    mount::{Faults, Mounted},
     paraxial::Axis,
     prescription::Prescription,
     trace::{Losses, Ray},
 };
-use crate::camera::ThinLens;
+use crate::camera::{Iris, ThinLens};
 
 fn lens(name: &str, dials: &Dials) -> Lens {
     Lens::new(&Prescription::builtin(name).unwrap().unwrap(), dials).unwrap()
@@ -184,4 +185,38 @@ fn spots_fall_with_the_aperture() {
     // A place that the barrel hides has none.
     assert_eq!(spot(&lens("fisheye-10", &Dials::default()), dvec2(0.018, 0.012), f64::INFINITY, LINE_D), None);
     assert_eq!(lens("fisheye-10", &Dials::default()).illuminance(dvec2(0.018, 0.012), LINE_D, Losses::Ignored), 0.0);
+}
+
+/// Rays through the pupil of a mounted lens: their mean direction is that of the chief ray, also without breathing, and their light that of the pupil with
+/// blades to any side.
+#[test]
+fn mounted_rays_see_what_the_chief_ray_sees() {
+    let prescription = Prescription::builtin("dgauss-50-f2").unwrap().unwrap();
+    let faults = Faults { distortion: true, colors: false, vignetting: true };
+    for (breathing, blades) in [(true, 0), (false, 0), (true, 3)] {
+        let iris = Iris { blades, ..Iris::default() };
+        let dials = Dials { focus: 1.0, f_stop: Some(8.0), iris, ..Dials::default() };
+        let mounted = Mounted::new(&prescription, &dials, [0.036, 0.024], faults, breathing).unwrap();
+        for place in [dvec2(-0.008, 0.0), dvec2(0.0, 0.006), dvec2(0.0, -0.006), dvec2(0.006, 0.004)] {
+            let (mut sum, mut light, n) = (DVec2::ZERO, 0.0, 120);
+            for i in 0..n * n {
+                let u = (dvec2(f64::from(i % n), f64::from(i / n)) + 0.5) / f64::from(n);
+                let ray = mounted.ray(place, u, None);
+                if ray.weight.y > 0.0 {
+                    // Where it meets the plane in focus.
+                    let at = ray.origin + ray.direction * (-(1.0 + ray.origin.z) / ray.direction.z);
+                    sum += at.truncate() * ray.weight.y;
+                    light += ray.weight.y;
+                }
+            }
+            let chief = mounted.chief_ray(place, None);
+            let want = chief.direction.truncate() / -chief.direction.z;
+            // A pixel of 2000 is 0.0004.
+            near((sum / light - want).length(), 0.0, if blades == 3 { 1.5e-3 } else { 6e-4 });
+            let lens = mounted.lens();
+            let open = lens.illuminance(place * (if breathing { 1.0 } else { 0.9532 }), LINE_D, Losses::Ignored);
+            let middle = lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+            near(light / f64::from(n * n) / (open / middle), 1.0, 0.015);
+        }
+    }
 }

@@ -35,18 +35,24 @@ impl Default for Dials {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum DialError {
     /// The focus distance cannot be reached.
-    #[error(
-        "focused at {focus} m from its entrance pupil, this lens forms no image on the sensor; its nearest is some {nearest:.3} m"
-    )]
+    #[error("focused at {focus} m from its entrance pupil, this lens forms no image on the sensor; {}", reached(*.nearest))]
     Focus {
         /// What was asked (m).
         focus: f64,
-        /// The nearest that can be (m), as found by halving.
+        /// The nearest that can be (m), as found by halving; infinite where nothing nearer can be.
         nearest: f64,
     },
     /// The f-number is no number above 0.
     #[error("the f-number is {0}; it must be above 0")]
     FStop(f64),
+}
+
+fn reached(nearest: f64) -> String {
+    if nearest.is_finite() {
+        format!("its nearest is some {nearest:.3} m")
+    } else {
+        "it focuses at infinity only".into()
+    }
 }
 
 /// A surface in its place.
@@ -231,7 +237,7 @@ impl Lens {
                 break;
             }
         }
-        far
+        if reaches(far) { far } else { f64::INFINITY }
     }
 
     /// From the last vertex to the image (m) of what lies at a distance (m) before the entrance pupil; `None` where
@@ -290,6 +296,12 @@ impl Lens {
             surface.coating = surface.coating.or(Some(Coating::quarter_wave(wavelength)));
         }
         self
+    }
+
+    /// The same lens with a round iris through the corners of its own.
+    #[must_use]
+    pub fn rounded(&self) -> Self {
+        Self { iris: Iris::default(), ..self.clone() }
     }
 
     /// Focal length (m) when focused at infinity.

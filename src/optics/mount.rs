@@ -60,6 +60,8 @@ pub struct Mounted {
     thin: ThinLens,
     pupils: Vec<Square>,
     round: bool,
+    /// How much larger the focused lens's picture is than the one that is shown: 1 where it breathes.
+    enlarged: f64,
     middle: [f64; 4],
 }
 
@@ -109,13 +111,15 @@ impl Mounted {
             Imaging::new(&far, gate, far.equivalent(f64::INFINITY)?.focal_length())
         };
         let gate = DVec2::from(gate);
-        // Of an anamorphic lens the picture is squeezed, and a pinhole is not.
-        let pinhole = if faults.distortion || !lens.is_round() {
+        let pinhole = if faults.distortion {
             let reach = gate / 2.0 / imaging.reach().max(DVec2::splat(1e-6));
             reach.min_element()
         } else {
-            imaging.image_distance()
+            // No more than what the sensor sees at every place of its border.
+            let least = gate / 2.0 / imaging.border().max(DVec2::splat(1e-6));
+            least.max_element().max(imaging.image_distance())
         };
+        let enlarged = if breathing { 1.0 } else { image_distance / imaging.image_distance() };
         let round = lens.is_round();
         let count = if round { PUPILS } else { PUPILS * PUPILS };
         let place = |i: usize| {
@@ -125,8 +129,10 @@ impl Mounted {
                 dvec2((i % PUPILS) as f64, (i / PUPILS) as f64) / (PUPILS - 1) as f64 * gate / 2.0
             }
         };
+        // Blades do not turn with the place: what holds their circle holds them.
+        let circle = lens.rounded();
         let square = |i: usize, wavelength: f64| {
-            let found = lens.open_square(place(i), wavelength);
+            let found = circle.open_square(place(i) * enlarged, wavelength);
             found.map_or(Square::default(), |(middle, half)| Square { middle, half })
         };
         let pupils = (0..count)
@@ -142,7 +148,7 @@ impl Mounted {
         if middle.iter().any(|light| light.is_nan() || *light <= 0.0) {
             return Err(MountError::Dark);
         }
-        Ok(Self { lens, focus: dials.focus, gate, imaging, pinhole, faults, thin, pupils, round, middle })
+        Ok(Self { lens, focus: dials.focus, gate, imaging, pinhole, faults, thin, pupils, round, enlarged, middle })
     }
 
     /// The lens as set.
@@ -275,9 +281,10 @@ impl Mounted {
     pub fn ray(&self, place: DVec2, u: DVec2, channel: Option<usize>) -> MountedRay {
         let at = self.shown(place);
         let square = self.square(at);
+        let on_sensor = at * self.enlarged;
         let wavelength = channel.map_or(LINE_D, |c| CHANNELS[c]);
         let toward = square.middle + (2.0 * u - 1.0) * square.half;
-        let origin = (-at).extend(self.lens.sensor());
+        let origin = (-on_sensor).extend(self.lens.sensor());
         let start = Ray { origin, direction: (toward.extend(self.lens.last()) - origin).normalize() };
         let through = self.lens.back(start, wavelength, Losses::Ignored).and_then(super::trace::Traced::open);
         let Ok(through) = through else {

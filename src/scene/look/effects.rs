@@ -7,16 +7,17 @@ use glam::DVec3;
 
 use super::{
     Look, LookError, Reader,
+    prescription::read_prescription,
     rig::{DEFAULT_F_STOP, DEFAULT_SHUTTER},
 };
 use crate::{
     camera::{
-        Effects, ThinLens,
+        DialRanges, Effects, ThinLens,
         chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rig, Rim, Starburst, Vignetting},
         effects::Grain,
     },
     optics::{
-        Faults, Mounted,
+        Dials, Faults, Lens, Mounted,
         ghosts::{CULL, Films, LensGhosts, Tier},
     },
 };
@@ -270,7 +271,9 @@ impl Look {
             effects.starburst = Some(self.starburst(rig)?);
         }
         if bloom {
-            let fraction = set.bloom_fraction.unwrap_or_else(|| Bloom::fraction_of(rig.lens));
+            // Ghosts are the light that pairs of surfaces send on: drawn, it is not scattered once more.
+            let by_lens = || if self.has_ghosts() { Bloom::CLEAN_LENS } else { Bloom::fraction_of(rig.lens) };
+            let fraction = set.bloom_fraction.unwrap_or_else(by_lens);
             effects.bloom = Some(Bloom { fraction, width: rig.width() });
         }
         if aberration {
@@ -304,6 +307,27 @@ impl Look {
             vignetting: set.vignetting.unwrap_or(true) && !by_value,
         };
         self.camera.rig.mounted(self.camera.f_stop, aspect, faults)
+    }
+
+    /// How far the dials turn: the look's ranges or the defaults, with the f-numbers (T-numbers where the look names one) that the prescription's
+    /// lens has.
+    ///
+    /// # Errors
+    /// A prescription that cannot be read.
+    pub fn dial_ranges(&self) -> Result<DialRanges, LookError> {
+        let mut ranges = self.metering.ranges();
+        let Some(name) = &self.camera.rig.prescription else { return Ok(ranges) };
+        let prescription = read_prescription("camera.lens.prescription", name)?;
+        let dials = Dials { focal_length: self.camera.rig.focal_length, ..Dials::default() };
+        let Ok(open) = Lens::new(&prescription, &dials) else { return Ok(ranges) };
+        let losses = match (self.camera.rig.t_stop, self.camera.f_stop) {
+            (Some(t_stop), Some(f_stop)) => t_stop / f_stop,
+            _ => 1.0,
+        };
+        let [least, most] = &mut ranges.f_stop;
+        *least = least.max(open.f_number() * losses);
+        *most = most.max(*least);
+        Ok(ranges)
     }
 
     /// The camera's effects as a mounted lens has them, of those of its rig.
