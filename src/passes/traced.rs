@@ -70,6 +70,8 @@ pub struct SceneTrees {
     /// What they are for.
     pub wanted: TreeUse,
     buffers: [(&'static str, Arc<Buffer>); 4],
+    /// Whether rays pass through parts of surfaces: the host forgets what says so.
+    masked: bool,
     /// What the device does for trees that move; none where none does.
     refit: Option<Refit>,
     /// Lower trees that were built anew since they were uploaded, because they had become too bad.
@@ -90,13 +92,14 @@ impl SceneTrees {
     ) -> GpuResult<Self> {
         let mut bvh = SceneBvh::new(scene, |material| wanted.takes(material));
         let (buffers, refit) = upload(gpu, uploader, (&bvh, scene), moving)?;
+        let masked = !bvh.masks.is_empty();
         if moving.is_empty() {
             // The host keeps what places need, not what the device has.
             bvh.forget_triangles();
         } else {
             enclose(&mut bvh, scene, moving);
         }
-        Ok(Self { bvh, wanted, buffers, refit, rebuilt: 0 })
+        Ok(Self { bvh, wanted, buffers, masked, refit, rebuilt: 0 })
     }
 
     /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew; lower trees are the device's to
@@ -207,7 +210,7 @@ impl FrameTrees {
                         .into(),
             });
         };
-        Self::seen_from(gpu, &trees.bvh, &trees.buffers, camera)
+        Self::seen_from(gpu, (&trees.bvh, trees.masked), &trees.buffers, camera)
     }
 
     /// Of any trees, which are uploaded for it; none where they hold nothing.
@@ -221,10 +224,15 @@ impl FrameTrees {
         camera: DVec3,
     ) -> GpuResult<Option<Self>> {
         let (buffers, _) = upload(gpu, uploader, (bvh, scene), &[])?;
-        Self::seen_from(gpu, bvh, &buffers, camera)
+        Self::seen_from(gpu, (bvh, !bvh.masks.is_empty()), &buffers, camera)
     }
 
-    fn seen_from(gpu: &Gpu, bvh: &SceneBvh, buffers: &TreeBuffers, camera: DVec3) -> GpuResult<Option<Self>> {
+    fn seen_from(
+        gpu: &Gpu,
+        (bvh, masked): (&SceneBvh, bool),
+        buffers: &TreeBuffers,
+        camera: DVec3,
+    ) -> GpuResult<Option<Self>> {
         let top = bvh.seen_from(camera);
         if top.instances.is_empty() {
             return Ok(None);
@@ -238,7 +246,7 @@ impl FrameTrees {
             scene: buffers.clone(),
             top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
             instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
-            masked: !bvh.masks.is_empty(),
+            masked,
         }))
     }
 
