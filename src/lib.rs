@@ -17,3 +17,4 @@ pub mod passes;
 pub mod photometry;
 pub mod reference;
 pub mod scene;
+pub mod studio;

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Ground floor first. A module may import from its own floor and from those before it.
-const FLOORS: [&str; 15] = [
+const FLOORS: [&str; 16] = [
     "photometry",
     "camera",
     "optics",
@@ -22,6 +22,7 @@ const FLOORS: [&str; 15] = [
     "frame",
     "output",
     "compare",
+    "studio",
     "viewer",
     "cli",
 ];

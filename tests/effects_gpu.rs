@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{exposure_for, gpu, perspective, pixel_ray};
+use common::{add_square, exposure_for, glowing, gpu, perspective, pixel_ray};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::{
@@ -16,7 +16,7 @@ use sunny16::{
     frame::{Picture, Renderer, Settings},
     passes::View,
     scene::{
-        Material, Scene,
+        Scene,
         build::{SceneBuilder, facing},
         procedural::shapes,
     },
@@ -29,24 +29,6 @@ const GATE: f64 = 0.036;
 fn camera(size: (u32, u32)) -> View {
     let fov = 2.0 * (GATE / 2.0 / 0.05 * f64::from(size.1) / f64::from(size.0)).atan();
     perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, size)
-}
-
-fn glowing(nits: Vec3) -> Material {
-    Material {
-        base_color: glam::Vec4::new(0.0, 0.0, 0.0, 1.0),
-        emission: nits,
-        double_sided: true,
-        ..Default::default()
-    }
-}
-
-/// A square of a luminance that faces the camera; `center` and `side` in metres.
-fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Vec3) {
-    let material = builder.add_material(glowing(nits));
-    let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
-    // The plane faces +Y; turned, it faces the camera at +Z.
-    let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-    builder.instance("square", mesh, DMat4::from_translation(center) * turn);
 }
 
 /// Squares that each fill one pixel: at a pixel, at a distance along the axis.

@@ -5,8 +5,8 @@ mod common;
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use common::{exposure_for, gpu};
-use glam::{DMat4, DVec2, DVec3, Vec2, Vec3, dvec2};
+use common::{add_square, exposure_for, gpu};
+use glam::{DMat4, DVec2, DVec3, Vec3, dvec2};
 use sunny16::{
     camera::Effects,
     frame::{Renderer, Settings},
@@ -18,7 +18,7 @@ use sunny16::{
     },
     passes::View,
     reference::{Film, FilmSettings, LensCamera, Parts, World},
-    scene::{Material, Projection, Scene, build::SceneBuilder, look::Look, procedural::shapes},
+    scene::{Projection, Scene, build::SceneBuilder, look::Look},
 };
 
 const SIZE: (u32, u32) = (1440, 960);
@@ -51,15 +51,7 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
 fn squares(places: &[(DVec3, f64, Vec3)]) -> Scene {
     let mut builder = SceneBuilder::new("squares");
     for &(place, side, nits) in places {
-        let material = builder.add_material(Material {
-            base_color: glam::Vec4::new(0.0, 0.0, 0.0, 1.0),
-            emission: nits,
-            double_sided: true,
-            ..Default::default()
-        });
-        let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
-        let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-        builder.instance("square", mesh, DMat4::from_translation(place) * turn);
+        add_square(&mut builder, place, side, nits);
     }
     builder.build().unwrap()
 }

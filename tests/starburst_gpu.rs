@@ -6,8 +6,8 @@ mod common;
 
 use std::f64::consts::{PI, TAU};
 
-use common::{exposure_for, gpu, perspective, pixel_ray};
-use glam::{DMat4, DVec3, Vec2, Vec3, dvec3};
+use common::{add_square, exposure_for, gpu, perspective, pixel_ray};
+use glam::{DMat4, DVec3, Vec3, dvec3};
 use sunny16::{
     camera::{Effects, Iris, chain::Starburst},
     frame::{Picture, Renderer, Settings},
@@ -15,9 +15,8 @@ use sunny16::{
     passes::View,
     photometry::{Candela, Emitter, LightStrength, Lux, Nit, lights::Sides},
     scene::{
-        Material, Scene,
+        Scene,
         build::{SceneBuilder, facing},
-        procedural::shapes,
     },
 };
 
@@ -67,31 +66,14 @@ fn total(picture: &Picture) -> f64 {
     green(picture).iter().sum()
 }
 
-fn flat(nits: f32) -> Material {
-    Material {
-        base_color: glam::Vec4::new(0.0, 0.0, 0.0, 1.0),
-        emission: Vec3::splat(nits),
-        double_sided: true,
-        ..Default::default()
-    }
-}
-
-/// A square that faces the camera.
-fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: f32) {
-    let material = builder.add_material(flat(nits));
-    let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
-    let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
-    builder.instance("square", mesh, DMat4::from_translation(center) * turn);
-}
-
 /// A lamp of these candela at a place, and black squares (centre, side).
 fn lamp(candela: f64, place: DVec3, squares: &[(DVec3, f64)]) -> Scene {
     let mut builder = SceneBuilder::new("lamp");
     builder.point_light_candela("lamp", Candela(candela), Vec3::ONE, place);
     // The scene is not empty.
-    add_square(&mut builder, dvec3(0.0, 0.0, 50.0), 1.0, 0.0);
+    add_square(&mut builder, dvec3(0.0, 0.0, 50.0), 1.0, Vec3::ZERO);
     for &(center, side) in squares {
-        add_square(&mut builder, center, side, 0.0);
+        add_square(&mut builder, center, side, Vec3::ZERO);
     }
     builder.build().unwrap()
 }
@@ -144,7 +126,7 @@ fn a_glowing_surface_keeps_its_light() {
     let mut renderer = guard.renderer();
     for side in [0.9, 9.0] {
         let mut builder = SceneBuilder::new("glow");
-        add_square(&mut builder, on_pixel(170, 110, 4.0), side * 4.0 * pitch(), 2e6);
+        add_square(&mut builder, on_pixel(170, 110, 4.0), side * 4.0 * pitch(), Vec3::splat(2e6));
         let scene = builder.build().unwrap();
         let plain = render(&mut renderer, &scene, None);
         let spread = render(&mut renderer, &scene, Some(burst(6, 16.0)));
@@ -239,7 +221,7 @@ fn what_hides_a_lamp_hides_its_spikes() {
         let emitter = Emitter::Sphere { radius: 0.1 };
         builder.light("lamp", emitter, LightStrength::Nits(Nit(1e6)), Vec3::ONE, DMat4::from_translation(place));
         for &(center, side) in squares {
-            add_square(&mut builder, center, side, 0.0);
+            add_square(&mut builder, center, side, Vec3::ZERO);
         }
         builder.build().unwrap()
     };
@@ -286,7 +268,7 @@ fn the_suns_disk_blurs_its_spikes_and_keeps_its_light() {
     let radius = 0.02;
     let sun = Emitter::Sun { angular_radius: radius };
     builder.light("sun", sun, LightStrength::Lux(Lux(1e4)), Vec3::ONE, pose);
-    add_square(&mut builder, dvec3(0.0, 0.0, 50.0), 1.0, 0.0);
+    add_square(&mut builder, dvec3(0.0, 0.0, 50.0), 1.0, Vec3::ZERO);
     let scene = builder.build().unwrap();
     let plain = render(&mut renderer, &scene, None);
     let spread = render(&mut renderer, &scene, Some(burst(6, 22.0)));

@@ -12,6 +12,7 @@ use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
     gpu::Gpu,
     output,
+    studio::{self, expose},
 };
 
 /// What is measured.
@@ -164,7 +165,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result<Value, CliError> {
+fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Result<Value, CliError> {
     let start = Instant::now();
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
@@ -175,7 +176,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     let upload_ms = since(start);
     let mut memory = Memory::new(&gpu, before_upload);
     let view = opened.view();
-    let exposed = open::exposure(opened, &mut renderer, &scene, &view, false)?;
+    let exposed = expose::exposure(opened, &mut renderer, &scene, &view, false)?;
     let exposure = exposed.exposure;
     let mut settings = opened.picture_settings(&exposed, vec![])?;
     let mut motion = Series { name: "poses, and the scene after them (host clock)".into(), ms: Vec::new() };
@@ -197,7 +198,7 @@ fn raster(args: &BenchArgs, opened: &mut open::Opened, import_ms: f64) -> Result
     for number in 0..WARM_UP + args.frames {
         if let Some(time) = opened.animated.as_ref().map(|animated| animated.time) {
             let start = Instant::now();
-            opened.go_to(&args.scene, time + 1.0 / 60.0)?;
+            opened.go_to(time + 1.0 / 60.0)?;
             opened.follow(&gpu, &mut scene)?;
             opened.set_in_motion(&mut settings, &scene);
             if number >= WARM_UP {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     CliError,
     bench::{BenchArgs, Series},
-    bench_bvh, open,
+    bench_bvh,
 };
 use crate::{
     camera::Exposure,
@@ -20,6 +20,7 @@ use crate::{
         look::ShadowMethod,
         procedural::shapes,
     },
+    studio,
 };
 
 /// Patches of the plain way of the literature, which asks all of them for every pixel.
@@ -97,7 +98,7 @@ impl Seen<'_> {
     }
 }
 
-pub fn run(args: &BenchArgs, opened: &open::Opened) -> Result<Value, CliError> {
+pub fn run(args: &BenchArgs, opened: &studio::Opened) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let info = gpu.info();

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::{
     CliError,
     bench::{BenchArgs, mib, since},
-    bench_rays::{PIXELS, Rays, of_picture},
-    open::Opened,
+    bench_rays::{Rays, of_picture, small_camera},
 };
 use crate::{
     bvh::SceneBvh,
     reference::{Film, FilmSettings, Pinhole, Walk, World},
+    studio::Opened,
 };
 
 /// 1, 2, 4 and so on, and all.
@@ -40,11 +40,7 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     let widen_ms = since(start);
     let top = bvh.seen_from(eye);
     let world = World::new(scene, eye);
-    // The picture's shape with fewer pixels.
-    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
-    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
-    let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
-    let camera = Pinhole::new(opened.camera.0, opened.camera.1, width, height);
+    let (camera, [width, height]) = small_camera(opened);
     let primary = of_picture(width, height, |place| camera.ray(place));
     let rays = Rays::new(&bvh, &top, primary, &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;

@@ -6,16 +6,17 @@ use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{CliError, bench::BenchArgs, open::Opened};
+use super::{CliError, bench::BenchArgs};
 use crate::{
     bvh::{Hit, NONE, Ray, SceneBvh, TopLevel, casts_shadow},
     gpu::Gpu,
     passes::rays::{DeviceRays, MOST_RAYS, MetRay},
     reference::{Pinhole, SamplerKind, World, bsdf::cosine_hemisphere, sampler::Sampler},
+    studio::Opened,
 };
 
 /// Pixels of the pictures that rays are taken from: some 10 MB for each kind.
-pub const PIXELS: f64 = 262_144.0;
+const PIXELS: f64 = 262_144.0;
 /// Rays that are handed to a thread at once.
 const CHUNK: usize = 1024;
 
@@ -160,10 +161,7 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     };
     let top = bvh.seen_from(eye);
     let world = World::new(scene, eye);
-    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
-    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
-    let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
-    let camera = Pinhole::new(opened.camera.0, opened.camera.1, width, height);
+    let (camera, [width, height]) = small_camera(opened);
     let rays = Rays::new(&bvh, &top, of_picture(width, height, |place| camera.ray(place)), &|from, numbers| {
         let light = world.lights.sample(from, numbers.next_1d(), numbers.next_2d())?;
         Some((light.direction, light.end(from)))
@@ -196,6 +194,14 @@ impl Rates {
         let column = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{:.2}", rate / 1e6));
         format!("{:>8} {:>8} {:>8}", column(self.primary), column(self.shadow), column(self.diffuse))
     }
+}
+
+/// The picture's camera with its shape and at most `PIXELS` pixels, and how many those are across and down.
+pub fn small_camera(opened: &Opened) -> (Pinhole, [usize; 2]) {
+    let (width, height) = (f64::from(opened.size.width), f64::from(opened.size.height));
+    let scale = (PIXELS / (width * height)).sqrt().min(1.0);
+    let [width, height] = [width, height].map(|side| ((side * scale).round() as usize).max(1));
+    (Pinhole::new(opened.camera.0, opened.camera.1, width, height), [width, height])
 }
 
 /// The rays of a picture in squares of 16 by 16 pixels, one a pixel at a place of its own.

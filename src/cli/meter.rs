@@ -27,6 +27,7 @@ use crate::{
         LookError,
         metering::{ExposureControl, Metering, Place},
     },
+    studio::{self, expose},
 };
 
 #[derive(Args, Debug)]
@@ -85,7 +86,7 @@ struct Asked {
     priorities: Vec<(&'static str, ExposureMode)>,
 }
 
-fn asked(args: &MeterArgs, opened: &open::Opened) -> Result<Asked, CliError> {
+fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
     let oops = |text: String| CliError::Usage(text);
     let vector = |option: &str, text: &Option<String>, example: &str| -> Result<Option<DVec3>, CliError> {
         let Some(text) = text else { return Ok(None) };
@@ -143,7 +144,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     }
     let mut opened = open::open(&args.scene)?;
     let asked = asked(args, &opened)?;
-    open::pixel(asked.at, [opened.size.width, opened.size.height])?;
+    expose::pixel(asked.at, [opened.size.width, opened.size.height])?;
     opened.look.metering.at = Some(asked.at);
     if !asked.incident {
         opened.look.metering.mode = Some(asked.mode);
@@ -172,12 +173,12 @@ struct Report {
 fn read(
     args: &MeterArgs,
     asked: &Asked,
-    opened: &open::Opened,
+    opened: &studio::Opened,
     renderer: &mut Renderer,
     on_device: GpuScene,
 ) -> Result<Report, CliError> {
     let view = opened.view();
-    let exposed = open::exposure(opened, renderer, &on_device, &view, true)?;
+    let exposed = expose::exposure(opened, renderer, &on_device, &view, true)?;
     let (lit, incident) = (exposed.metered, asked.incident);
     if lit.is_none() && !incident {
         return Err(CliError::Usage(format!(
@@ -188,11 +189,11 @@ fn read(
     }
     let aovs = if incident { vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)] } else { vec![] };
     let mut settings = opened.settings(exposed.exposure, aovs);
-    settings.white_balance = open::white_balance(opened, renderer, &on_device, &view, exposed.exposure)?;
+    settings.white_balance = expose::white_balance(opened, renderer, &on_device, &view, exposed.exposure)?;
     let picture = renderer.render(&on_device, &view, &settings)?;
     // The next reading brings its own copy of the scene.
     drop(on_device);
-    let luminances = open::luminances(&picture);
+    let luminances = expose::luminances(&picture);
     let mut out = Lines::default();
     out.line(format!(
         "{}: {}x{}, camera '{}' on {}",
@@ -276,11 +277,11 @@ fn read(
 /// The incident reading: lux, the exposure it asks for, point and normal.
 fn incident_light(
     asked: &Asked,
-    opened: &open::Opened,
+    opened: &studio::Opened,
     renderer: &mut Renderer,
     picture: &Picture,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
-    let [x, y] = open::pixel(asked.at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
+    let [x, y] = expose::pixel(asked.at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
     let seen = |index: usize| {
         let (_, pixels) = picture.aovs.get(index)?;
         let &[x, y, z, there] = pixels.get(y * picture.width + x)?;
@@ -345,9 +346,9 @@ fn histogram(out: &mut Lines, pixels: Luminances<'_>, exposure: Exposure) -> Res
 /// The scene beside the camera, and the dials that each mode would set.
 fn against(
     out: &mut Lines,
-    opened: &open::Opened,
+    opened: &studio::Opened,
     asked: &Asked,
-    exposed: &open::Exposed,
+    exposed: &expose::Exposed,
     scene: Exposure,
     metered_by: &str,
 ) -> Result<Vec<Value>, CliError> {
@@ -387,7 +388,7 @@ fn against(
     out.line("to expose so, on dials of third stops:".into());
     let mut rows = Vec::new();
     for &(name, mode) in &asked.priorities {
-        let solved = open::solve(&opened.look, mode, wanted)?;
+        let solved = expose::solve(&opened.look, mode, wanted)?;
         let limited = if solved.off_by.abs() > 0.01 {
             format!("  {}", limit(ExposureControl::Dials(mode), &solved))
         } else {

@@ -48,6 +48,7 @@ use crate::{
     output::OutputError,
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
+    studio::StudioError,
 };
 
 /// Physically based look-dev: lamps in lumens, candela and lux; a camera with f-stop, shutter and ISO.
@@ -162,6 +163,18 @@ enum CliError {
     Interrupted(String),
     #[error("{0}")]
     Internal(String),
+}
+
+impl From<StudioError> for CliError {
+    fn from(error: StudioError) -> Self {
+        match error {
+            StudioError::Asked(text) => Self::Usage(text),
+            StudioError::Import(error) => Self::Import(error),
+            StudioError::Look(error) => Self::Look(error),
+            StudioError::Gpu(error) => Self::Gpu(error),
+            StudioError::Internal(text) => Self::Internal(text),
+        }
+    }
 }
 
 impl CliError {

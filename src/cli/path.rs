@@ -15,26 +15,24 @@ use std::{
 };
 
 use clap::Args;
-use glam::{DVec2, DVec3, Mat3};
 
 use self::progress::Progress;
 use super::{
     CliError,
     fraction::Fraction,
-    open::{self, Exposed, Opened},
     render::{self, RenderArgs},
 };
 use crate::{
-    camera::{Effects, Exposure, ExposureMode, chain::MotionBlur, metering},
+    camera::{Effects, Exposure, ExposureMode, chain::MotionBlur},
     frame::Settings,
     output,
-    photometry::color,
     reference::{
         Film, FilmSettings, LensCamera, Parts, Patience, Print, ShutterPart, Walk, World, shutter::samples_after,
     },
-    scene::look::{
-        LookError,
-        metering::{ExposureControl, Place},
+    scene::look::metering::ExposureControl,
+    studio::{
+        Opened,
+        expose::{self, Exposed, exposed_for, meter_of, white_balance_of},
     },
 };
 
@@ -164,9 +162,9 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
     let world = World::new(&opened.scene, opened.camera.0.w_axis.truncate());
     let built = started.elapsed().as_secs_f64();
     // Dials that the camera turns by its meter change what its lens does.
-    let metered_before = match open::control(&opened.look) {
+    let metered_before = match expose::control(&opened.look) {
         ExposureControl::Dials(mode) if mode != ExposureMode::Manual => {
-            Some(exposed(opened, meter_beforehand(opened, &world)?)?)
+            Some(exposed_for(opened, meter_beforehand(opened, &world)?)?)
         }
         _ => None,
     };
@@ -204,14 +202,14 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
         Some(exposed) => exposed,
         None => {
             let light = film.mean(Parts::total);
-            exposed(opened, meter(opened, &light, (width, height), |place| camera.falloff(place))?)?
+            exposed_for(opened, meter_of(opened, &light, (width, height), |place| camera.falloff(place))?)?
         }
     };
     let mut nits = film.shown(exposed.exposure.saturation_luminance());
     if args.path.denoise && !interrupted {
         denoise::denoise(&mut nits, &world, &camera, (width, height), &settings)?;
     }
-    let white_balance = white_balance(opened, &nits, width)?;
+    let white_balance = white_balance_of(opened, &nits, width)?;
     let picture = outputs::Traced { film: &film, nits: &nits, exposure: exposed.exposure, white_balance };
     outputs::write(args, exr, opened, &world, camera.pinhole(), &picture, &wanted)?;
     if !interrupted && !args.path.resume {
@@ -336,28 +334,6 @@ fn trace(
     Ok(progress.finish())
 }
 
-/// What a picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit.
-fn meter(
-    opened: &Opened,
-    nits: &[DVec3],
-    (width, height): (usize, usize),
-    falloff: impl Fn(DVec2) -> f64,
-) -> Result<Option<Exposure>, CliError> {
-    let look = &opened.look.metering;
-    let (mode, at) = (look.mode.unwrap_or_default(), look.at.unwrap_or(Place::MIDDLE));
-    let mode = opened.meter_mode(mode, at, [width as u32, height as u32])?;
-    let of = |(index, c): (usize, &DVec3)| {
-        let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
-        (color::luminance(*c) / falloff(place).max(1e-9)) as f32
-    };
-    let luminances: Vec<f32> = nits.iter().enumerate().map(of).collect();
-    match metering::meter(&luminances, width, height, mode) {
-        Ok(nits) => Ok(Some(Exposure::from_luminance(nits).map_err(LookError::from)?)),
-        Err(metering::MeterError::Dark) => Ok(None),
-        Err(error) => Err(CliError::Usage(error.to_string())),
-    }
-}
-
 /// What the scene meters at, by a small picture through a pinhole.
 fn meter_beforehand(opened: &Opened, world: &World<'_>) -> Result<Option<Exposure>, CliError> {
     let size = [opened.size.width, opened.size.height].map(|side| (side as usize / 4).max(1));
@@ -366,44 +342,7 @@ fn meter_beforehand(opened: &Opened, world: &World<'_>) -> Result<Option<Exposur
     if !film.add(world, &camera, METER_SAMPLES, &INTERRUPTED) {
         return Err(CliError::Interrupted("interrupted while metering; nothing was written".into()));
     }
-    meter(opened, &film.mean(Parts::total), (size[0], size[1]), |_| 1.0)
-}
-
-/// How the picture is exposed: by the dials, by the meter, or by dials that follow the meter.
-fn exposed(opened: &Opened, metered: Option<Exposure>) -> Result<Exposed, CliError> {
-    let look = &opened.look;
-    let control = open::control(look);
-    if let ExposureControl::Dials(ExposureMode::Manual) = control {
-        let exposure = match look.exposure()? {
-            Some(exposure) => exposure,
-            None => open::compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
-        };
-        return Ok(Exposed { exposure, metered, control, solved: None });
-    }
-    let asked = open::compensated(look, metered.unwrap_or_default())?;
-    let ExposureControl::Dials(mode) = control else {
-        return Ok(Exposed { exposure: asked, metered, control, solved: None });
-    };
-    let solved = open::solve(look, mode, asked)?;
-    Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
-}
-
-/// The exposure of a picture that was traced, by the dials or by what it holds.
-pub fn exposure(opened: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
-    let size = (opened.size.width as usize, opened.size.height as usize);
-    Ok(exposed(opened, meter(opened, nits, size, |_| 1.0)?)?.exposure)
-}
-
-pub fn white_balance(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, CliError> {
-    let look = &opened.look.metering;
-    let picked = match look.grey_card {
-        Some(at) => {
-            let [x, y] = open::pixel(at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
-            nits.get(y * width + x).copied()
-        }
-        None => None,
-    };
-    Ok(look.white_balance(picked)?.as_mat3())
+    Ok(meter_of(opened, &film.mean(Parts::total), (size[0], size[1]), |_| 1.0)?)
 }
 
 fn report(

@@ -20,6 +20,7 @@ use crate::{
     passes::resolve::Channel,
     photometry::color,
     scene::look::metering::ExposureControl,
+    studio::{self, expose},
 };
 
 #[derive(Args, Clone, Debug)]
@@ -133,7 +134,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if args.renderer == RendererKind::Path {
         for number in 0..frames {
             if number > 0 {
-                opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+                opened.go_to(first + f64::from(number) / args.fps)?;
             }
             path::run(&numbered(args, number), exr, &opened)?;
         }
@@ -143,11 +144,11 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let mut on_device = opened.upload(&mut renderer)?;
     let view = opened.view();
-    let exposed = open::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
-    let white_balance = open::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
+    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
+    let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
     for number in 0..frames {
         if number > 0 {
-            opened.go_to(&scene, first + f64::from(number) / args.fps)?;
+            opened.go_to(first + f64::from(number) / args.fps)?;
             opened.follow(&gpu, &mut on_device)?;
         }
         let mut settings =
@@ -325,7 +326,7 @@ pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
 }
 
 /// Who set the exposure, for the report.
-pub fn by(opened: &open::Opened, exposed: &open::Exposed) -> String {
+pub fn by(opened: &studio::Opened, exposed: &expose::Exposed) -> String {
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::dials(solved.dials)),
         (ExposureControl::Dials(_), _) => "its dials".into(),
@@ -337,7 +338,7 @@ pub fn by(opened: &open::Opened, exposed: &open::Exposed) -> String {
 /// More stops than this between the meter and the dials are worth a warning.
 const WARN_STOPS: f64 = 3.0;
 
-fn report(args: &RenderArgs, opened: &open::Opened, gpu: &Gpu, picture: &Picture, exposed: &open::Exposed) {
+fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Picture, exposed: &expose::Exposed) {
     let camera = picture.exposure.ev100().get();
     println!(
         "{}: {}x{}, camera '{}' at EV100 {camera:.2} ({}), on {}",
@@ -420,7 +421,7 @@ fn remark_on_patches(stats: &VplStats, asked: &GiSettings) {
 }
 
 /// Says what the meter thinks of the dials.
-pub fn remark_on_exposure(exposed: &open::Exposed) {
+pub fn remark_on_exposure(exposed: &expose::Exposed) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
     if let Some(solved) = exposed.solved.filter(|solved| solved.off_by.abs() > 0.01) {
@@ -447,7 +448,7 @@ pub fn remark_on_exposure(exposed: &open::Exposed) {
 }
 
 /// Says which pictures of the scene could not be read.
-pub fn remark_on_textures(opened: &open::Opened) {
+pub fn remark_on_textures(opened: &studio::Opened) {
     for image in opened.scene.images.iter().filter(|image| image.is_error_pattern) {
         println!("texture '{}' is missing or broken and shows the error pattern", image.name);
     }

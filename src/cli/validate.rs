@@ -23,6 +23,7 @@ use crate::{
     gpu::Gpu,
     output::{self, Layer},
     reference::{Film, FilmSettings, LensCamera, Parts, Walk, World},
+    studio::{self, Opened, expose},
 };
 
 #[derive(Args, Debug)]
@@ -132,13 +133,13 @@ fn find(args: &ValidateArgs) -> Result<Vec<Case>, CliError> {
 }
 
 /// The case's scene with its look, and what `more` changes.
-fn opened(case: &Case, more: &[String]) -> Result<open::Opened, CliError> {
+fn opened(case: &Case, more: &[String]) -> Result<Opened, CliError> {
     let [width, height] = case.size.map(|side| side as u32);
-    open::open(&open::SceneArgs {
+    open::requested(&studio::Request {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
         camera: case.camera.clone(),
-        size: Some(open::Size { width, height }),
+        size: Some(studio::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),
         time: None,
     })
@@ -221,25 +222,31 @@ fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Rend
 }
 
 /// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
-fn camera(scene: &open::Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliError> {
+/// The exposure of a picture that was traced, by the dials or by what it holds.
+fn path_exposure(scene: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
+    let size = (scene.size.width as usize, scene.size.height as usize);
+    Ok(expose::exposed_for(scene, expose::meter_of(scene, nits, size, |_| 1.0)?)?.exposure)
+}
+
+fn camera(scene: &Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")
         .map(|shot| shot.picture.pixels().iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect())
         .unwrap_or_default();
-    let exposure = path::exposure(scene, &nits)?;
-    Ok((exposure, path::white_balance(scene, &nits, scene.size.width as usize)?))
+    let exposure = path_exposure(scene, &nits)?;
+    Ok((exposure, expose::white_balance_of(scene, &nits, scene.size.width as usize)?))
 }
 
 /// The effects of the camera that both our renderers have.
-fn lens(scene: &open::Opened) -> Effects {
+fn lens(scene: &Opened) -> Effects {
     let Effects { depth_of_field, motion_blur, vignetting, .. } = scene.effects;
     Effects { depth_of_field, motion_blur, vignetting, ..Effects::default() }
 }
 
-fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
+fn rastered(scene: &Opened, renderer: &mut Renderer) -> Result<Shot, CliError> {
     let on_device = scene.upload(renderer)?;
     let view = scene.view();
-    let exposed = open::exposure(scene, renderer, &on_device, &view, false)?;
+    let exposed = expose::exposure(scene, renderer, &on_device, &view, false)?;
     let effects = lens(scene);
     let settings =
         Settings { effects, lens: scene.lens.clone(), gi: scene.gi(), ..scene.settings(exposed.exposure, vec![]) };
@@ -247,12 +254,12 @@ fn rastered(scene: &open::Opened, renderer: &mut Renderer) -> Result<Shot, CliEr
     Ok(Shot { picture: Picture::from_nits(picture.width, picture.height, picture.nits)?, variance: None })
 }
 
-fn world_of(scene: &open::Opened) -> World<'_> {
+fn world_of(scene: &Opened) -> World<'_> {
     World::new(&scene.scene, scene.camera.0.w_axis.truncate())
 }
 
 /// Our path tracer's picture, with its noise.
-fn traced(case: &Case, scene: &open::Opened, world: &World<'_>, whole_pixels: bool) -> Result<Shot, CliError> {
+fn traced(case: &Case, scene: &Opened, world: &World<'_>, whole_pixels: bool) -> Result<Shot, CliError> {
     let [width, height] = case.size;
     let camera =
         LensCamera::new(scene.camera.0, scene.camera.1, width, height, &lens(scene)).with_lens(scene.lens.clone());
@@ -262,7 +269,7 @@ fn traced(case: &Case, scene: &open::Opened, world: &World<'_>, whole_pixels: bo
         return Err(CliError::Interrupted(format!("interrupted in case {}; no report was written", case.name)));
     }
     // Unlit surfaces follow the exposure, which no light of theirs has a part in.
-    let white = path::exposure(scene, &film.mean(Parts::total))?.saturation_luminance();
+    let white = path_exposure(scene, &film.mean(Parts::total))?.saturation_luminance();
     let pixels = film.shown(white).iter().map(|c| c.as_vec3().to_array()).collect();
     Ok(Shot { picture: Picture::from_nits(width, height, pixels)?, variance: Some(film.variance()) })
 }

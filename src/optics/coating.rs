@@ -2,6 +2,8 @@
 
 use std::f64::consts::TAU;
 
+use rustfft::num_complex::Complex64;
+
 /// The index of magnesium fluoride, the film of most single-layer coatings (Hecht, "Optics", 5th ed., section 9.7).
 pub const MAGNESIUM_FLUORIDE: f64 = 1.38;
 
@@ -30,44 +32,18 @@ impl Coating {
     }
 }
 
-/// A complex number. Behind the angle of total reflection the cosines in the film are imaginary.
-#[derive(Clone, Copy, Debug)]
-struct Complex(f64, f64);
-
-impl Complex {
-    fn times(self, o: Self) -> Self {
-        Self(self.0 * o.0 - self.1 * o.1, self.0 * o.1 + self.1 * o.0)
-    }
-
-    fn plus(self, o: Self) -> Self {
-        Self(self.0 + o.0, self.1 + o.1)
-    }
-
-    fn scaled(self, s: f64) -> Self {
-        Self(self.0 * s, self.1 * s)
-    }
-
-    fn squared_length(self) -> f64 {
-        self.0 * self.0 + self.1 * self.1
-    }
-
-    fn over(self, o: Self) -> Self {
-        self.times(Self(o.0, -o.1)).scaled(1.0 / o.squared_length())
-    }
-
-    /// The cosine for a squared sine, decaying where it is imaginary.
-    fn cosine(squared_sine: f64) -> Self {
-        let c2 = 1.0 - squared_sine;
-        if c2 >= 0.0 { Self(c2.sqrt(), 0.0) } else { Self(0.0, (-c2).sqrt()) }
-    }
+/// The cosine for a squared sine. Behind the angle of total reflection it is imaginary, and the wave decays.
+fn cosine(squared_sine: f64) -> Complex64 {
+    let c2 = 1.0 - squared_sine;
+    if c2 >= 0.0 { Complex64::new(c2.sqrt(), 0.0) } else { Complex64::new(0.0, (-c2).sqrt()) }
 }
 
 /// Amplitude reflected where `a` meets `b`, given what each polarisation counts on both sides: the Fresnel formula
 /// `(a - b) / (a + b)`.
-fn amplitude(a: Complex, b: Complex) -> Complex {
-    let sum = a.plus(b);
+fn amplitude(a: Complex64, b: Complex64) -> Complex64 {
+    let sum = a + b;
     // Both vanish only for grazing rays between equal media, through which light passes unhindered.
-    if sum.squared_length() > 0.0 { a.plus(b.scaled(-1.0)).over(sum) } else { Complex(0.0, 0.0) }
+    if sum.norm_sqr() > 0.0 { (a - b) / sum } else { Complex64::ZERO }
 }
 
 /// The part of unpolarised light that is reflected, 0 to 1, from a medium of index `n0` onto one of index `n2`, at the
@@ -77,26 +53,25 @@ fn amplitude(a: Complex, b: Complex) -> Complex {
 /// reflections in it, `(r01 + r12 e^(i phi)) / (1 + r01 r12 e^(i phi))` with `phi = 4 pi n1 d cos(theta1) / lambda`: Born
 /// and Wolf, "Principles of Optics", 7th ed., section 1.6.4, equations 55 to 59.
 #[must_use]
-pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cosine: f64, wavelength: f64) -> f64 {
-    let cosine = cosine.clamp(0.0, 1.0);
-    let squared_sine = (1.0 - cosine * cosine) * n0 * n0;
-    let c0 = Complex(cosine, 0.0);
-    let c2 = Complex::cosine(squared_sine / (n2 * n2));
-    if c2.1 > 0.0 {
+pub fn reflectance(n0: f64, n2: f64, coating: Option<Coating>, cos0: f64, wavelength: f64) -> f64 {
+    let cos0 = cos0.clamp(0.0, 1.0);
+    let squared_sine = (1.0 - cos0 * cos0) * n0 * n0;
+    let c0 = Complex64::new(cos0, 0.0);
+    let c2 = cosine(squared_sine / (n2 * n2));
+    if c2.im > 0.0 {
         return 1.0;
     }
     let polarised = |parallel: bool| {
         // Across the plane of incidence n cos counts, along it cos / n.
-        let counts = |n: f64, c: Complex| c.scaled(if parallel { 1.0 / n } else { n });
+        let counts = |n: f64, c: Complex64| c * if parallel { 1.0 / n } else { n };
         let (first, last) = (counts(n0, c0), counts(n2, c2));
-        let Some(film) = coating else { return amplitude(first, last).squared_length() };
-        let c1 = Complex::cosine(squared_sine / (film.index * film.index));
+        let Some(film) = coating else { return amplitude(first, last).norm_sqr() };
+        let c1 = cosine(squared_sine / (film.index * film.index));
         let middle = counts(film.index, c1);
         let (r01, r12) = (amplitude(first, middle), amplitude(middle, last));
         let k = 2.0 * TAU * film.index * film.thickness() / wavelength;
-        let turn = Complex((k * c1.0).cos(), (k * c1.0).sin()).scaled((-k * c1.1).exp());
-        let back = r12.times(turn);
-        r01.plus(back).over(Complex(1.0, 0.0).plus(r01.times(back))).squared_length()
+        let back = r12 * (Complex64::I * k * c1).exp();
+        ((r01 + back) / (r01 * back + 1.0)).norm_sqr()
     };
     (0.5 * (polarised(false) + polarised(true))).clamp(0.0, 1.0)
 }

@@ -6,7 +6,7 @@
 
 use std::f64::consts::PI;
 
-use glam::{DMat2, DVec2, DVec3};
+use glam::{DMat2, DVec2};
 use rayon::prelude::*;
 
 use super::{
@@ -392,11 +392,4 @@ pub fn spot(lens: &Lens, place: DVec2, focus: f64, wavelength: f64) -> Option<f6
 pub fn cone(lens: &Lens) -> f64 {
     let n = lens.working_f_number(Axis::Y, LINE_D);
     PI / (4.0 * n * n)
-}
-
-/// A ray's origin where it crosses a plane (m): what a camera's rays start from.
-#[must_use]
-pub fn started_at(ray: Ray, z: f64) -> Ray {
-    let at: DVec3 = ray.at_plane(z).extend(z);
-    if at.is_finite() { Ray { origin: at, ..ray } } else { ray }
 }

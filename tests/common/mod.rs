@@ -235,6 +235,20 @@ pub struct Run {
     pub err: String,
 }
 
+/// A black surface that glows to both sides.
+pub fn glowing(nits: Vec3) -> Material {
+    Material { base_color: DVec4::W.as_vec4(), emission: nits, double_sided: true, ..Material::default() }
+}
+
+/// A square of a luminance that faces a camera at +Z; `center` and `side` in metres.
+pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Vec3) {
+    let material = builder.add_material(glowing(nits));
+    let mesh = builder.add_mesh("square", shapes::plane(Vec2::splat(side as f32), 1, 1), material);
+    // The plane faces +Y.
+    let turn = DMat4::from_rotation_x(PI / 2.0);
+    builder.instance("square", mesh, DMat4::from_translation(center) * turn);
+}
+
 /// Runs the program in `dir` with its caches there, unless that is the repository itself.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));

@@ -1,0 +1,258 @@
+//! How a scene is exposed: by its dials, by what its meter reads, by a mode that turns one of them; and its white balance.
+
+use glam::{DVec2, DVec3, Mat3, Vec3};
+
+use super::{Opened, StudioError};
+use crate::{
+    camera::{
+        Exposure, ExposureMode, MeterMode,
+        metering::{self, MeterError, Solved},
+    },
+    frame::{Picture, Renderer},
+    passes::{GpuScene, View},
+    photometry::{Ev100, color},
+    scene::{
+        Projection,
+        look::{
+            Look, LookError,
+            metering::{ExposureControl, Metering, Place},
+        },
+    },
+};
+
+/// Luminances of a picture's pixels in nits.
+#[must_use]
+pub fn luminances(picture: &Picture) -> Vec<f32> {
+    picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect()
+}
+
+/// The angle of view of a spot meter, if the look has none: a degree.
+const SPOT_ANGLE: f64 = std::f64::consts::PI / 180.0;
+
+impl Opened {
+    /// A mode of metering with its numbers for a picture of this size.
+    ///
+    /// # Errors
+    /// A place outside of the picture.
+    pub fn meter_mode(&self, mode: Metering, at: Place, [width, height]: [u32; 2]) -> Result<MeterMode, StudioError> {
+        Ok(match mode {
+            Metering::LogAverage => MeterMode::LogAverage,
+            Metering::Average => MeterMode::Average,
+            Metering::Centre => MeterMode::CentreWeighted,
+            Metering::Matrix => MeterMode::Matrix,
+            Metering::Spot => {
+                let [x, y] = pixel(at, [width, height])?;
+                let centre = [(x, width), (y, height)].map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
+                let half = self.look.metering.spot_angle.unwrap_or(SPOT_ANGLE) / 2.0;
+                let radius = match self.camera.1 {
+                    Projection::Perspective { vertical_fov, .. } => {
+                        half.tan() / (2.0 * (f64::from(vertical_fov) / 2.0).tan())
+                    }
+                    // A parallel view has no angles: as much as on a normal lens.
+                    Projection::Orthographic { .. } => 0.018 * half / (SPOT_ANGLE / 2.0),
+                };
+                MeterMode::Spot { centre, radius }
+            }
+        })
+    }
+}
+
+/// The pixel of a place.
+///
+/// # Errors
+/// It lies outside of the picture.
+pub fn pixel(at: Place, [width, height]: [u32; 2]) -> Result<[u32; 2], StudioError> {
+    at.pixel(width, height).ok_or_else(|| {
+        let (x, y) = (width.saturating_sub(1), height.saturating_sub(1));
+        StudioError::Asked(format!(
+            "the place lies outside of the picture; its pixels are 0,0 to {x},{y}, or use percents such as 50%,50%"
+        ))
+    })
+}
+
+/// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit.
+///
+/// # Errors
+/// A place outside of the picture; whatever rendering meets.
+pub fn meter(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+) -> Result<Option<Exposure>, StudioError> {
+    let look = &opened.look.metering;
+    let mode = look.mode.unwrap_or_default();
+    // A quarter of the size tells a mean as well, but not a spot.
+    let part = if mode == Metering::Spot { 1 } else { 4 };
+    let size = [view.width, view.height].map(|side| (side / part).max(1));
+    let mode = opened.meter_mode(mode, look.at.unwrap_or(Place::MIDDLE), size)?;
+    let small = View::new(opened.camera.0, &opened.camera.1, size[0], size[1]);
+    let mut exposure = Exposure::default();
+    // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a reading counts once
+    // the picture that it was taken from was exposed for it.
+    for _ in 0..METER_ROUNDS {
+        let mut settings = opened.settings(exposure, vec![]);
+        settings.light_lists.cull_bound /= 1024.0;
+        let picture = renderer.render(scene, &small, &settings)?;
+        let reading = match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
+            Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
+            Err(MeterError::Dark) => None,
+            Err(error) => return Err(StudioError::Asked(error.to_string())),
+        };
+        match reading {
+            Some(read) if read.stops_above(exposure).abs() < 0.1 => return Ok(Some(read)),
+            Some(read) => exposure = read,
+            // Nothing brighter than the smallest half float: try twenty stops lower.
+            None if exposure.ev100().get() > -40.0 => {
+                exposure = Exposure::from_ev100(Ev100(exposure.ev100().get() - 20.0)).unwrap_or_default();
+            }
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(exposure))
+}
+
+/// Readings that `meter` takes at most.
+const METER_ROUNDS: u32 = 8;
+
+/// How a picture is exposed, and by whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Exposed {
+    /// The camera's exposure.
+    pub exposure: Exposure,
+    /// What the scene meters at; none where it was not asked for or nothing is lit.
+    pub metered: Option<Exposure>,
+    /// Who set the exposure.
+    pub control: ExposureControl,
+    /// The dials as the camera turned them, in a priority mode.
+    pub solved: Option<Solved>,
+}
+
+/// Who sets the exposure: the look's mode; without one the dials, where it names any.
+#[must_use]
+pub fn control(look: &Look) -> ExposureControl {
+    let manual = ExposureControl::Dials(ExposureMode::Manual);
+    look.metering.control.unwrap_or(if look.camera.has_dials() { manual } else { ExposureControl::Auto })
+}
+
+/// The exposure as the look's mode sets it; and what the scene meters at, which beside dials set by hand is read only if
+/// it is `wanted`.
+///
+/// # Errors
+/// Dials that are out of range; whatever rendering meets.
+pub fn exposure(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    wanted: bool,
+) -> Result<Exposed, StudioError> {
+    renderer.check_size(view)?;
+    let by_hand = control(&opened.look) == ExposureControl::Dials(ExposureMode::Manual);
+    let metered = if wanted || !by_hand { meter(opened, renderer, scene, view)? } else { None };
+    exposed_for(opened, metered)
+}
+
+/// An exposure with the look's compensation.
+///
+/// # Errors
+/// A compensation beyond what exposures can be.
+pub fn compensated(look: &Look, exposure: Exposure) -> Result<Exposure, StudioError> {
+    Ok(exposure.compensated(look.camera.compensation.unwrap_or(0.0)).map_err(LookError::from)?)
+}
+
+/// The dials that a mode turns to reach an exposure, from the look's and within its ranges.
+///
+/// # Errors
+/// Ranges or dials that contradict each other.
+pub fn solve(look: &Look, mode: ExposureMode, asked: Exposure) -> Result<Solved, StudioError> {
+    let auto_iso = look.metering.auto_iso.unwrap_or(false);
+    Ok(mode.solve(look.camera.dials(), asked, look.dial_ranges()?, auto_iso).map_err(LookError::from)?)
+}
+
+/// The matrix of the look's white balance. A grey card is looked up in the picture as it is without one.
+///
+/// # Errors
+/// A card outside of the picture or black; whatever rendering meets.
+pub fn white_balance(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    exposure: Exposure,
+) -> Result<Mat3, StudioError> {
+    let look = &opened.look.metering;
+    let picked = match look.grey_card {
+        Some(at) => {
+            let [x, y] = pixel(at, [view.width, view.height])?.map(|side| side as usize);
+            let picture = renderer.render(scene, view, &opened.settings(exposure, vec![]))?;
+            let nits = picture.nits.get(y * picture.width + x).copied().unwrap_or_default();
+            Some(Vec3::from_array(nits).as_dvec3())
+        }
+        None => None,
+    };
+    Ok(look.white_balance(picked)?.as_mat3())
+}
+
+/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit.
+///
+/// # Errors
+/// A place outside of the picture.
+pub fn meter_of(
+    opened: &Opened,
+    nits: &[DVec3],
+    (width, height): (usize, usize),
+    falloff: impl Fn(DVec2) -> f64,
+) -> Result<Option<Exposure>, StudioError> {
+    let look = &opened.look.metering;
+    let (mode, at) = (look.mode.unwrap_or_default(), look.at.unwrap_or(Place::MIDDLE));
+    let mode = opened.meter_mode(mode, at, [width as u32, height as u32])?;
+    let of = |(index, c): (usize, &DVec3)| {
+        let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
+        (color::luminance(*c) / falloff(place).max(1e-9)) as f32
+    };
+    let luminances: Vec<f32> = nits.iter().enumerate().map(of).collect();
+    match metering::meter(&luminances, width, height, mode) {
+        Ok(nits) => Ok(Some(Exposure::from_luminance(nits).map_err(LookError::from)?)),
+        Err(MeterError::Dark) => Ok(None),
+        Err(error) => Err(StudioError::Asked(error.to_string())),
+    }
+}
+
+/// How a picture is exposed for what was metered: by the dials, by the meter, or by dials that follow the meter.
+///
+/// # Errors
+/// Dials that are out of range.
+pub fn exposed_for(opened: &Opened, metered: Option<Exposure>) -> Result<Exposed, StudioError> {
+    let look = &opened.look;
+    let control = control(look);
+    if let ExposureControl::Dials(ExposureMode::Manual) = control {
+        let exposure = match look.exposure()? {
+            Some(exposure) => exposure,
+            None => compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
+        };
+        return Ok(Exposed { exposure, metered, control, solved: None });
+    }
+    let asked = compensated(look, metered.unwrap_or_default())?;
+    let ExposureControl::Dials(mode) = control else {
+        return Ok(Exposed { exposure: asked, metered, control, solved: None });
+    };
+    let solved = solve(look, mode, asked)?;
+    Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
+}
+
+/// The matrix of the look's white balance for a picture in nits.
+///
+/// # Errors
+/// A card outside of the picture, or black.
+pub fn white_balance_of(opened: &Opened, nits: &[DVec3], width: usize) -> Result<Mat3, StudioError> {
+    let look = &opened.look.metering;
+    let picked = match look.grey_card {
+        Some(at) => {
+            let [x, y] = pixel(at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
+            nits.get(y * width + x).copied()
+        }
+        None => None,
+    };
+    Ok(look.white_balance(picked)?.as_mat3())
+}
