@@ -37,6 +37,12 @@ sunny16 compare "$out/raster.exr" "$out/path_direct.exr" --html "$out/report_dir
 sunny16 compare "$out/raster.exr" "$out/path.exr" --html "$out/report.html"
 say "traced and compared in $((SECONDS - start)) s"
 
+# The window, where there is a screen to open it on. `SUNNY16_NO_WINDOW=1 ./demo.sh` leaves it out.
+if [ -n "${DISPLAY:-}" ] && [ "${SUNNY16_NO_WINDOW:-}" != 1 ]; then
+    say "opening the window; close it to go on"
+    sunny16 view "$out/still_life.glb" --camera Hero
+fi
+
 cat <<TEXT
 
   $out/still_life.png        the picture, tone mapped for a display, of 16 samples a pixel
@@ -47,5 +53,6 @@ cat <<TEXT
   $out/still_life.look.toml  its camera dials; the numbers at its top say what a light meter reads
 
   Change a dial:   ${CARGO_TARGET_DIR:-target}/release/sunny16 render $out/still_life.glb -o $out/darker.png --set camera.lens.f_stop=8
+  Open the window: ${CARGO_TARGET_DIR:-target}/release/sunny16 view $out/still_life.glb
   Read on:         README.md
 TEXT

@@ -10,6 +10,10 @@ SHADERC_PACKAGES=(libshaderc-dev glslang-dev spirv-tools)
 SHADERC_SOURCE_PACKAGES=(cmake ninja-build python3 git)
 SHADERC_OLDEST=2022.1
 
+# What windows load when they open.
+WINDOW_LIBS=(libX11-xcb.so.1 libXcursor.so.1 libXi.so.6 libXrandr.so.2 libxkbcommon-x11.so.0)
+WINDOW_PACKAGES=(libx11-xcb1 libxcursor1 libxi6 libxrandr2 libxkbcommon-x11-0)
+
 CARGO_FLAGS=()
 
 say() { printf '== %s\n' "$*"; }
@@ -41,6 +45,14 @@ apt_install() {
 
 # grep reads to the end: with -q the writer would die of its closed pipe, and pipefail would call that a failure.
 has_vulkan_loader() { { ldconfig -p 2>/dev/null || /sbin/ldconfig -p; } | grep 'libvulkan\.so\.1 ' >/dev/null; }
+
+has_window_libraries() {
+    local lib there
+    there=$(ldconfig -p 2>/dev/null || /sbin/ldconfig -p)
+    for lib in "${WINDOW_LIBS[@]}"; do
+        [[ $there == *"$lib "* ]] || return 1
+    done
+}
 
 # A driver of any kind will do: a vendor's counts as much as Mesa's.
 has_vulkan_driver() {
@@ -87,6 +99,11 @@ setup_packages() {
     has_vulkan_driver || wanted+=(mesa-vulkan-drivers)
     if [ "$kind" = test ]; then
         has_validation_layer || wanted+=(vulkan-validationlayers)
+        have Xvfb || wanted+=(xvfb)
+        have xdotool || wanted+=(xdotool)
+    fi
+    if [ "$kind" = test ] || [ -n "${DISPLAY:-}" ]; then
+        has_window_libraries || wanted+=("${WINDOW_PACKAGES[@]}")
     fi
     if ! has_rust && ! have curl; then
         wanted+=(curl ca-certificates)

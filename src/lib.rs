@@ -18,4 +18,5 @@ pub mod photometry;
 pub mod reference;
 pub mod scene;
 pub mod studio;
+pub mod viewer;
 pub mod walk;

@@ -37,6 +37,7 @@ mod path;
 mod plot;
 mod render;
 mod validate;
+mod view;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -72,6 +73,8 @@ path tracer's picture holds what was complete.";
 
 #[derive(Subcommand)]
 enum Command {
+    /// Open the look-dev window: turn dials, aim lamps, read meters, compare with the path tracer.
+    View(Box<view::ViewArgs>),
     /// Render a scene to a PNG (for displays) or an EXR (32-bit, in nits).
     Render(render::RenderArgs),
     /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
@@ -118,7 +121,13 @@ impl DeviceArgs {
             })?],
             Err(_) => Vec::new(),
         };
-        Ok(GpuOptions { device: self.device.clone(), validation: self.validation, cache_dir: cache_dir(), faults })
+        Ok(GpuOptions {
+            device: self.device.clone(),
+            validation: self.validation,
+            cache_dir: cache_dir(),
+            faults,
+            display: None,
+        })
     }
 }
 
@@ -160,6 +169,8 @@ enum CliError {
     #[error(transparent)]
     Resume(#[from] ResumeError),
     #[error("{0}")]
+    NoWindow(String),
+    #[error("{0}")]
     Interrupted(String),
     #[error("{0}")]
     Internal(String),
@@ -198,6 +209,7 @@ impl CliError {
             Self::Resume(_) => 4,
             Self::Interrupted(_) => INTERRUPTED_CODE,
             Self::Output(_) => 5,
+            Self::NoWindow(_) => 6,
             Self::Gpu(error) => match error {
                 GpuError::DeviceLost { .. } => 7,
                 GpuError::Pipeline { .. } => 1,
@@ -227,6 +239,7 @@ pub fn run() -> ExitCode {
         }
     };
     let result = match cli.command {
+        Command::View(args) => view::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Meter(args) => meter::run(&args),

@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Drawn, GiSettings, Picture, ReflectionAov, Renderer, Settings},
+    frame::{Aov, Drawn, GiSettings, Picture, Renderer, Settings},
     gi::VplStats,
     gpu::Gpu,
     output::{self, Layer},
     passes::resolve::Channel,
     photometry::color,
     scene::look::metering::ExposureControl,
-    studio::{self, expose},
+    studio::{self, expose, preview::preview},
 };
 
 #[derive(Args, Clone, Debug)]
@@ -256,7 +256,7 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
             &file,
             picture.width,
             picture.height,
-            &aov_preview(*aov, pixels, picture.exposure.multiplier() as f32),
+            &preview(*aov, pixels, picture.exposure.multiplier() as f32),
         )?;
     }
     Ok(())
@@ -265,64 +265,6 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
 /// `picture.png` and `normal` give `picture.normal.png`.
 pub fn beside(file: &Path, name: &str) -> PathBuf {
     file.with_extension(format!("{name}.png"))
-}
-
-/// Colours of the reasons for which the history of a reflection was not used.
-const REASONS: [[f32; 3]; 8] = [
-    [0.0, 0.5, 0.0],
-    [0.0, 0.0, 0.0],
-    [1.0, 1.0, 1.0],
-    [0.5, 0.5, 0.5],
-    [1.0, 0.0, 0.0],
-    [1.0, 0.5, 0.0],
-    [0.0, 0.3, 1.0],
-    [1.0, 0.0, 1.0],
-];
-
-/// Eight bits of an output, to look at: light exposed and sRGB-encoded, depth and position by their range.
-pub fn aov_preview(aov: Aov, pixels: &[[f32; 4]], multiplier: f32) -> Vec<u8> {
-    let there = || pixels.iter().filter(|pixel| pixel[3] > 0.0);
-    let low = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MAX, f32::min)).collect::<Vec<_>>();
-    let high = (0..3).map(|c| there().map(|p| p[c]).fold(f32::MIN, f32::max)).collect::<Vec<_>>();
-    let encode = |v: f32| {
-        let v = v.clamp(0.0, 1.0);
-        if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
-    };
-    pixels
-        .iter()
-        .flat_map(|pixel| {
-            let mut bytes = [0, 0, 0, 255];
-            for channel in 0..3 {
-                let v = pixel[channel];
-                let shown = match aov {
-                    _ if pixel[3] <= 0.0 && matches!(aov, Aov::Channel(_)) => 0.0,
-                    Aov::Channel(Channel::Normal | Channel::BentNormal) => v * 0.5 + 0.5,
-                    Aov::Channel(Channel::Depth | Channel::Position) => {
-                        (v - low[channel]) / (high[channel] - low[channel]).max(1e-9)
-                    }
-                    Aov::Channel(Channel::BaseColor) => encode(v),
-                    Aov::Channel(_) => v,
-                    // Grey stands still; 32 pixels are the whole way to black or full colour.
-                    Aov::Velocity if channel < 2 => 0.5 + v / 64.0,
-                    Aov::Velocity => 0.0,
-                    Aov::Reflection(ReflectionAov::Hit) => v,
-                    Aov::Reflection(ReflectionAov::Distance) => v / (v + 10.0),
-                    Aov::Reflection(ReflectionAov::Motion) if channel < 2 => 0.5 + v / 64.0,
-                    Aov::Reflection(ReflectionAov::Motion) => v / 2.0,
-                    Aov::Reflection(ReflectionAov::History) => v / 16.0,
-                    Aov::Reflection(ReflectionAov::Rejection) => REASONS[(v as usize).min(7)][channel],
-                    Aov::Emission
-                    | Aov::DirectDiffuse
-                    | Aov::DirectSpecular
-                    | Aov::IndirectDiffuse
-                    | Aov::IndirectSpecular
-                    | Aov::IndirectBound => encode(v * multiplier),
-                };
-                bytes[channel] = (shown.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-            }
-            bytes
-        })
-        .collect()
 }
 
 /// Who set the exposure, for the report.

@@ -522,6 +522,15 @@ impl Recorder<'_> {
         }
     }
 
+    /// Draws to a part of the targets only, with the viewport as it is: left, top, width, height in pixels.
+    pub fn set_scissor(&mut self, [x, y, width, height]: [u32; 4]) {
+        let scissor =
+            vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent: vk::Extent2D { width, height } };
+        let (device, commands) = self.raw();
+        // SAFETY: recording inside of rendering.
+        unsafe { device.cmd_set_scissor(commands, 0, &[scissor]) };
+    }
+
     /// Sets the depth of a part of the target: left, top, width, height in pixels.
     pub fn clear_depth(&mut self, [x, y, width, height]: [u32; 4], depth: f32) {
         let attachment = vk::ClearAttachment {
@@ -801,7 +810,12 @@ impl Recorder<'_> {
     ///
     /// # Errors
     /// A lost device; out of memory.
-    pub fn submit(mut self) -> GpuResult<Ticket> {
+    pub fn submit(self) -> GpuResult<Ticket> {
+        self.submit_between(None)
+    }
+
+    /// The same; what it draws to colour attachments waits for the first semaphore, and the second is signalled at the end.
+    pub(super) fn submit_between(mut self, semaphores: Option<(vk::Semaphore, vk::Semaphore)>) -> GpuResult<Ticket> {
         // What the frame copied to host memory is readable once its fence is.
         self.memory_barrier(
             (vk::PipelineStageFlags2::ALL_TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
@@ -814,7 +828,17 @@ impl Recorder<'_> {
             .map_err(|result| GpuError::from_vk("vkEndCommandBuffer", &name, result))?;
         self.gpu.fault(FaultPoint::Submit, &name, "vkQueueSubmit2").map_err(|error| self.slot.blame(error))?;
         let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
-        let submit = [vk::SubmitInfo2::default().command_buffer_infos(&commands)];
+        let (wait, signal) = semaphores.unwrap_or_default();
+        let waits = [vk::SemaphoreSubmitInfo::default()
+            .semaphore(wait)
+            .stage_mask(vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT)];
+        let signals =
+            [vk::SemaphoreSubmitInfo::default().semaphore(signal).stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+        let mut submit = vk::SubmitInfo2::default().command_buffer_infos(&commands);
+        if semaphores.is_some() {
+            submit = submit.wait_semaphore_infos(&waits).signal_semaphore_infos(&signals);
+        }
+        let submit = [submit];
         let queue = lock(&self.gpu.queue);
         // SAFETY: the queue is held; all that the commands use is kept in the slot until the fence signals.
         unsafe { self.gpu.device.queue_submit2(*queue, &submit, self.slot.fence) }

@@ -12,12 +12,15 @@ use std::{
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
+use raw_window_handle::RawDisplayHandle;
+
 use super::{
     cache,
     choose::{self, DeviceInfo},
     error::{GpuError, GpuResult},
     fault::{Fault, FaultPoint},
     pipeline::SharedLayouts,
+    window,
 };
 
 /// How a device is opened.
@@ -29,6 +32,8 @@ pub struct GpuOptions {
     pub validation: bool,
     /// Where compiled pipelines are kept between runs; none keeps nothing.
     pub cache_dir: Option<PathBuf>,
+    /// The display whose windows pictures are to be shown in; none makes pictures for files alone.
+    pub display: Option<RawDisplayHandle>,
     /// Faults to inject.
     pub faults: Vec<Fault>,
 }
@@ -63,7 +68,7 @@ pub struct Inner {
     faults: Vec<Fault>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     instance: ash::Instance,
-    _entry: ash::Entry,
+    entry: ash::Entry,
 }
 
 /// Validation messages as they came.
@@ -106,7 +111,7 @@ impl Gpu {
     pub fn open(options: &GpuOptions) -> GpuResult<Self> {
         let entry = choose::load_entry()?;
         let messages = Arc::new(Messages::default());
-        let instance = create_instance(&entry, options.validation)?;
+        let instance = create_instance(&entry, options)?;
         // From here on every early return must destroy the instance: the guard does.
         let mut guard = InstanceGuard { instance: Some(instance), messenger: None };
         let Some(instance) = guard.instance.clone() else { return Err(GpuError::NoDevice) };
@@ -114,7 +119,7 @@ impl Gpu {
 
         let devices = choose::describe_all(&instance)?;
         let info = choose::choose(&devices, options.device.as_deref())?;
-        let (device, anisotropy) = create_device(&instance, &info)?;
+        let (device, anisotropy) = create_device(&instance, &info, options.display.is_some())?;
         // SAFETY: the device was made with this queue family and one queue of it.
         let queue = unsafe { device.get_device_queue(info.queue_family, 0) };
         let mut maintenance = vk::PhysicalDeviceMaintenance3Properties::default();
@@ -165,12 +170,20 @@ impl Gpu {
             labels,
             device,
             instance,
-            _entry: entry,
+            entry,
         })))
     }
 }
 
 impl Inner {
+    pub(super) fn entry(&self) -> &ash::Entry {
+        &self.entry
+    }
+
+    pub(super) fn instance(&self) -> &ash::Instance {
+        &self.instance
+    }
+
     /// The device in use.
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
@@ -334,13 +347,17 @@ pub(super) fn c_name(name: &str) -> CString {
     CString::new(name.replace('\0', " ")).unwrap_or_default()
 }
 
-fn create_instance(entry: &ash::Entry, validation: bool) -> GpuResult<ash::Instance> {
+fn create_instance(entry: &ash::Entry, options: &GpuOptions) -> GpuResult<ash::Instance> {
+    let validation = options.validation;
     let app = vk::ApplicationInfo::default()
         .application_name(c"sunny16")
         .engine_name(c"sunny16")
         .api_version(vk::API_VERSION_1_3);
     let mut layers = Vec::new();
-    let mut extensions = Vec::new();
+    let mut extensions = match options.display {
+        Some(display) => window::instance_extensions(display)?.to_vec(),
+        None => Vec::new(),
+    };
     if validation {
         // SAFETY: the loader is alive.
         let present = unsafe { entry.enumerate_instance_layer_properties() }
@@ -418,7 +435,7 @@ unsafe extern "system" fn on_message(
     vk::FALSE
 }
 
-fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash::Device, bool)> {
+fn create_device(instance: &ash::Instance, info: &DeviceInfo, shows: bool) -> GpuResult<(ash::Device, bool)> {
     let priorities = [1.0];
     let queues =
         [vk::DeviceQueueCreateInfo::default().queue_family_index(info.queue_family).queue_priorities(&priorities)];
@@ -432,13 +449,19 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo) -> GpuResult<(ash:
     let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
     let mut f13 =
         vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);
+    let extensions: &[*const std::ffi::c_char] = if shows { &[ash::khr::swapchain::NAME.as_ptr()] } else { &[] };
     let create = vk::DeviceCreateInfo::default()
+        .enabled_extension_names(extensions)
         .queue_create_infos(&queues)
         .enabled_features(&base)
         .push_next(&mut f12)
         .push_next(&mut f13);
     // SAFETY: the features were found present when the device was chosen; the chain lives through the call.
-    let device = unsafe { instance.create_device(info.handle, &create, None) }
-        .map_err(|result| GpuError::from_vk("vkCreateDevice", &info.name, result))?;
+    let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(|result| match result {
+        vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => {
+            GpuError::NoWindow { detail: format!("'{}' has no swapchains; choose another --device", info.name) }
+        }
+        result => GpuError::from_vk("vkCreateDevice", &info.name, result),
+    })?;
     Ok((device, anisotropy))
 }

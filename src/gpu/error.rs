@@ -37,6 +37,12 @@ pub enum GpuError {
         "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed: apt install vulkan-validationlayers"
     )]
     NoValidationLayer,
+    /// No pictures can be shown in the window.
+    #[error("no picture can be shown in a window: {detail}")]
+    NoWindow {
+        /// Why.
+        detail: String,
+    },
     /// Memory ran out.
     #[error("out of {memory} memory for '{what}' ({bytes} bytes); use a smaller --size or a simpler scene")]
     OutOfMemory {

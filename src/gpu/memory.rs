@@ -23,7 +23,7 @@ pub enum BufferKind {
     MovingGeometry,
     /// Storage that shaders read and write; filled by upload or by passes.
     Storage,
-    /// Constants, storage or indices written by the host every frame, read by the device; host memory.
+    /// Constants, storage, vertices or indices written by the host every frame, read by the device; host memory.
     Dynamic,
     /// Source of uploads; host memory.
     Staging,
@@ -38,7 +38,7 @@ impl BufferKind {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
             Self::MovingGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
             Self::Storage => B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC | B::INDIRECT_BUFFER,
-            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::INDEX_BUFFER,
+            Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::VERTEX_BUFFER | B::INDEX_BUFFER,
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
         }
@@ -204,6 +204,8 @@ pub struct Image {
     name: String,
     memory: Option<Allocation>,
     block: Option<Arc<MemoryBlock>>,
+    /// The window system's: not ours to destroy.
+    borrowed: bool,
     gpu: Gpu,
     _live: LiveEntry,
 }
@@ -286,9 +288,30 @@ impl Image {
             name: name.into(),
             memory: None,
             block: None,
+            borrowed: false,
             gpu: gpu.clone(),
             _live: live,
         })
+    }
+
+    /// An image of the window system's.
+    pub(super) fn borrowed(gpu: &Gpu, name: &str, info: ImageInfo, handle: vk::Image) -> GpuResult<Arc<Self>> {
+        let live = gpu.register(handle, "image", name);
+        let (memory, block) = (None, None);
+        let view = vk::ImageView::null();
+        let mut image = Self {
+            handle,
+            view,
+            info,
+            name: name.into(),
+            memory,
+            block,
+            borrowed: true,
+            gpu: gpu.clone(),
+            _live: live,
+        };
+        image.make_view()?;
+        Ok(Arc::new(image))
     }
 
     /// What memory the image needs.
@@ -350,7 +373,9 @@ impl Drop for Image {
         // SAFETY: users hold an `Arc` until the device has finished with the image; a null view is ignored.
         unsafe {
             self.gpu.device.destroy_image_view(self.view, None);
-            self.gpu.device.destroy_image(self.handle, None);
+            if !self.borrowed {
+                self.gpu.device.destroy_image(self.handle, None);
+            }
         }
         if let Some(memory) = self.memory.take() {
             let _ = self.gpu.with_allocator(&self.name, 0, |allocator| allocator.free(memory));

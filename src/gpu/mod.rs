@@ -14,6 +14,7 @@ pub mod readback;
 pub mod reflect;
 pub mod shader;
 pub mod upload;
+pub mod window;
 
 pub use ash::vk;
 pub use choose::{DeviceInfo, survey};

@@ -39,6 +39,8 @@ pub enum Access {
     CopyTo,
     /// Target of a fill.
     Fill,
+    /// Shown in a window: the last thing that happens to an image of a swapchain.
+    Present,
 }
 
 /// What a use means to the device.
@@ -97,6 +99,8 @@ impl Access {
             Self::CopyFrom => (S::COPY, A::TRANSFER_READ, L::TRANSFER_SRC_OPTIMAL),
             Self::CopyTo => (S::COPY, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
             Self::Fill => (S::ALL_TRANSFER, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
+            // Waiting is the semaphore's, which the frame's end signals.
+            Self::Present => (S::ALL_COMMANDS, A::NONE, L::PRESENT_SRC_KHR),
         };
         State { stages, access, layout, writes: self.writes() }
     }
@@ -114,6 +118,8 @@ impl Access {
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
                 | Self::Fill
+                // So that the pass that hands the image over is kept, and comes last.
+                | Self::Present
         )
     }
 
@@ -132,7 +138,7 @@ impl Access {
             Self::DepthWrite | Self::DepthOver | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
             // Of buffers alone, whose usage follows from their kind.
-            Self::Indirect => U::empty(),
+            Self::Indirect | Self::Present => U::empty(),
             Self::VertexFetch
             | Self::VertexStorageRead
             | Self::FragmentStorageRead

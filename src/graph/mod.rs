@@ -5,7 +5,10 @@ pub mod access;
 pub mod draw;
 pub mod plan;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use ash::vk;
 
@@ -55,8 +58,44 @@ enum Kind {
     Storage { size: u64 },
     /// A buffer that somebody else keeps.
     External,
+    /// An image that several graphs use, one after the other.
+    Shared { width: u32, height: u32, format: vk::Format },
     /// Bytes on the host that copies go to.
     Readback { size: u64 },
+}
+
+/// An image that graphs hand to each other, with the state that the last one left it in.
+pub struct SharedImage {
+    image: Arc<Image>,
+    state: Mutex<State>,
+}
+
+impl std::fmt::Debug for SharedImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SharedImage({}, {:?})", self.image.name(), self.image.info())
+    }
+}
+
+impl SharedImage {
+    /// An image that no graph has used yet: it has no content.
+    #[must_use]
+    pub fn new(image: Arc<Image>) -> Arc<Self> {
+        Arc::new(Self { image, state: Mutex::new(State::NEW) })
+    }
+
+    /// The image.
+    #[must_use]
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    fn state(&self) -> State {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn left_in(&self, state: State) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
 }
 
 struct Resource {
@@ -80,6 +119,7 @@ pub struct Graph<'a> {
     passes: Vec<Pass<'a>>,
     outputs: Vec<usize>,
     externals: HashMap<usize, Arc<Buffer>>,
+    shared: HashMap<usize, Arc<SharedImage>>,
     frame: u64,
 }
 
@@ -216,6 +256,15 @@ impl<'a> Graph<'a> {
         BufferHandle(index)
     }
 
+    /// An image that other graphs use too.
+    pub fn shared(&mut self, image: &Arc<SharedImage>) -> ImageHandle {
+        let info = image.image.info();
+        let kind = Kind::Shared { width: info.width, height: info.height, format: info.format };
+        let index = self.add(image.image.name(), kind);
+        self.shared.insert(index, Arc::clone(image));
+        ImageHandle(index)
+    }
+
     /// Host memory that copies go to; it is an output.
     pub fn readback(&mut self, name: &str, size: u64) -> BufferHandle {
         let index = self.add(name, Kind::Readback { size });
@@ -244,6 +293,7 @@ impl<'a> Graph<'a> {
             Some(
                 Kind::Transient { width, height, format }
                 | Kind::Kept { width, height, format }
+                | Kind::Shared { width, height, format }
                 | Kind::History { width, height, format, .. },
             ) => u64::from(*width) * u64::from(*height) * crate::gpu::readback::texel_size(*format),
             _ => 0,
@@ -263,7 +313,8 @@ impl<'a> Graph<'a> {
         let resources = self
             .resources
             .iter()
-            .map(|resource| ResourceInfo {
+            .enumerate()
+            .map(|(index, resource)| ResourceInfo {
                 name: resource.name.clone(),
                 imported: match &resource.kind {
                     Kind::History { key, slot, .. } => {
@@ -271,6 +322,7 @@ impl<'a> Graph<'a> {
                     }
                     Kind::Kept { .. } => Some(cache.kept_state(&resource.name, &resource.kind)),
                     Kind::External => Some(State::NEW),
+                    Kind::Shared { .. } => self.shared.get(&index).map(|image| image.state()),
                     _ => None,
                 },
             })
@@ -313,6 +365,7 @@ impl<'a> Graph<'a> {
                 }
                 Kind::Storage { size } if used => buffer = Some(cache.storage(&gpu, &resource.name, *size)?),
                 Kind::External => buffer = self.externals.get(&index).cloned(),
+                Kind::Shared { .. } => image = self.shared.get(&index).map(|shared| Arc::clone(&shared.image)),
                 Kind::Readback { size } if used => {
                     buffer = Some(Buffer::new(&gpu, &resource.name, *size, BufferKind::Readback)?);
                 }
@@ -331,7 +384,10 @@ impl<'a> Graph<'a> {
             record_pass(rec, pass, &images, &buffers)?;
             rec.end_pass();
         }
-        for (resource, state) in self.resources.iter().zip(&prepared.plan.last_states) {
+        for (index, (resource, state)) in self.resources.iter().zip(&prepared.plan.last_states).enumerate() {
+            if let Some(shared) = self.shared.get(&index) {
+                shared.left_in(*state);
+            }
             if let Kind::Kept { .. } = &resource.kind
                 && let Some(kept) = cache.kept.get_mut(&resource.name)
             {

@@ -50,6 +50,7 @@ pub mod starburst;
 pub mod taa;
 pub mod tonemap;
 pub mod traced;
+pub mod ui;
 pub mod variants;
 pub mod velocity;
 pub mod view;

@@ -2,6 +2,7 @@
 //! look-dev window open scenes by this door, so that they show the same picture and read the same numbers.
 
 pub mod expose;
+pub mod preview;
 
 use std::{path::PathBuf, str::FromStr, sync::Arc};
 
@@ -146,25 +147,41 @@ impl Request {
     }
 }
 
-/// Reads the scene, or makes the built-in one, with the look that belongs to it.
-fn read(args: &Request, look: &mut Look, remarks: &mut Vec<String>) -> Result<Scene, StudioError> {
-    if let Some(builtin) = args.builtin()? {
+/// A scene as it was read, before any look.
+pub struct Source {
+    /// The scene.
+    pub scene: Scene,
+    /// The look's text; empty where there is none.
+    pub look: String,
+    /// What the look is called in messages; files that it names are looked for beside it.
+    pub look_name: String,
+    /// The look's file; none where it is a built-in scene's own, or not there yet.
+    pub look_file: Option<PathBuf>,
+    /// What the user should know of the file.
+    pub remarks: Vec<String>,
+}
+
+/// Reads the scene, or makes the built-in one, with the text of the look that belongs to it.
+///
+/// # Errors
+/// Files that cannot be used; a built-in scene that is not there.
+pub fn read(request: &Request) -> Result<Source, StudioError> {
+    if let Some(builtin) = request.builtin()? {
         let (scene, text) = builtin.make().map_err(|error| StudioError::Internal(error.to_string()))?;
-        match &args.look {
-            Some(file) => look.read(file)?,
-            None => look.parse(&format!("{}.look.toml", builtin.name), &text)?,
-        }
-        return Ok(scene);
+        let (look, look_name) = match &request.look {
+            Some(file) => (Look::text_of(file)?, file.display().to_string()),
+            None => (text, format!("{}.look.toml", builtin.name)),
+        };
+        return Ok(Source { scene, look, look_name, look_file: request.look.clone(), remarks: Vec::new() });
     }
-    let Some(path) = &args.scene else { return Err(StudioError::Internal("no scene is named".into())) };
+    let Some(path) = &request.scene else { return Err(StudioError::Internal("no scene is named".into())) };
     let beside = path.with_extension("look.toml");
-    match &args.look {
-        Some(file) => look.read(file)?,
-        None if beside.is_file() => look.read(&beside)?,
-        None => {}
-    }
+    let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
+    let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
+    let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
     let scene = gltf::load(path)?;
     let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
+    let mut remarks = Vec::new();
     if !worth_saying.is_empty() {
         let (name, count) = (path.display(), worth_saying.len());
         let mut text =
@@ -174,20 +191,28 @@ fn read(args: &Request, look: &mut Look, remarks: &mut Vec<String>) -> Result<Sc
         }
         remarks.push(text);
     }
-    Ok(scene)
+    Ok(Source { scene, look, look_name, look_file, remarks })
 }
 
 /// Reads scene and look, and chooses the camera.
 ///
 /// # Errors
 /// Files that cannot be used; properties that contradict each other or the scene; a camera or an animation that is not there.
-pub fn open(args: &Request) -> Result<Opened, StudioError> {
+pub fn open(request: &Request) -> Result<Opened, StudioError> {
+    let source = read(request)?;
     let mut look = Look::default();
-    let mut remarks = Vec::new();
-    let mut scene = read(args, &mut look, &mut remarks)?;
-    for assignment in &args.set {
+    look.parse(&source.look_name, &source.look)?;
+    for assignment in &request.set {
         look.assign(assignment)?;
     }
+    dress(request, source.scene, look, source.remarks)
+}
+
+/// Applies a look to a scene as it was read, and chooses the camera.
+///
+/// # Errors
+/// Properties that contradict each other or the scene; a camera or an animation that is not there.
+pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<String>) -> Result<Opened, StudioError> {
     // A scene whose lamps are switched off is dark because somebody wants it.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     look.apply(&mut scene)?;
@@ -323,8 +348,8 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
 type Chosen = (String, Option<usize>, DMat4, Projection);
 
 fn choose_camera(args: &Request, look: &Look, scene: &Scene) -> Result<Chosen, StudioError> {
-    let placed = scene.walk();
-    let cameras: Vec<_> = placed
+    let walked = scene.walk();
+    let cameras: Vec<_> = walked
         .iter()
         .filter_map(|placed| {
             let camera = placed.node.camera.and_then(|camera| scene.cameras.get(camera))?;
@@ -346,14 +371,15 @@ fn choose_camera(args: &Request, look: &Look, scene: &Scene) -> Result<Chosen, S
         })?),
         None => cameras.first(),
     };
+    let placed = |world: DMat4| look.camera.placed(world);
     Ok(match found {
         Some((camera, node, index, world, projection)) => {
-            ((if camera.is_empty() { node } else { camera }).to_string(), Some(*index), *world, *projection)
+            ((if camera.is_empty() { node } else { camera }).to_string(), Some(*index), placed(*world), *projection)
         }
         None => {
             let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
             let (world, projection) = defaults::camera(scene, size);
-            ("framed on the scene".into(), None, world, projection)
+            ("framed on the scene".into(), None, placed(world), projection)
         }
     })
 }
@@ -394,6 +420,20 @@ impl Opened {
             let (projection, effects, lens) = through_the_lens(&self.look, projection, self.size, self.lens.clone())?;
             (self.camera, self.effects, self.lens) = ((world, projection), effects, lens);
         }
+        Ok(())
+    }
+
+    /// Looks at the same scene with another camera's dials, effects and passes, in another size. What the look says of lights,
+    /// surroundings and materials must be as it was. The camera stays where the look has it.
+    ///
+    /// # Errors
+    /// A lens that the camera cannot have; nothing has changed then.
+    pub fn look_through(&mut self, look: Look, size: Size) -> Result<(), StudioError> {
+        let (camera_name, _, world, projection) = choose_camera(&self.request, &look, &self.scene)?;
+        let (projection, effects, lens) = through_the_lens(&look, projection, size, None)?;
+        look.ghosts(lens.as_deref())?;
+        (self.camera_name, self.camera, self.effects, self.lens) = (camera_name, (world, projection), effects, lens);
+        (self.look, self.size) = (look, size);
         Ok(())
     }
 
@@ -579,6 +619,15 @@ impl Opened {
     /// Out of memory; a lost device.
     pub fn follow(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
         on_device.follow(gpu, &self.scene)?;
+        self.bounce(gpu, on_device)
+    }
+
+    /// Goes along with lights that shine otherwise (`GpuScene::relight`).
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn relight(&self, gpu: &Gpu, on_device: &mut GpuScene) -> GpuResult<()> {
+        on_device.relight(gpu, &self.scene)?;
         self.bounce(gpu, on_device)
     }
 

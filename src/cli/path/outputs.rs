@@ -5,7 +5,7 @@ use glam::{DVec3, Mat3, Vec3};
 use super::{CliError, Opened, RenderArgs};
 use crate::{
     camera::{Exposure, tonemap::dithered},
-    cli::render::{aov_preview, beside},
+    cli::render::beside,
     compare::false_color::{MAGMA, color as painted},
     frame::Aov,
     output::{self, Layer},
@@ -15,6 +15,7 @@ use crate::{
         Film, Parts, Pinhole, World,
         aov::{First, OpenRays, first_hits},
     },
+    studio::preview::preview,
 };
 
 /// A further output.
@@ -157,8 +158,8 @@ pub fn write(
         let pixels = of(*wanted);
         let shown = match wanted {
             Wanted::First(First::BvhCost, _) | Wanted::Variance | Wanted::Samples => heat(&pixels),
-            Wanted::First(_, channel) => aov_preview(Aov::Channel(*channel), &pixels, multiplier as f32),
-            Wanted::Part(_) => aov_preview(Aov::Emission, &pixels, multiplier as f32),
+            Wanted::First(_, channel) => preview(Aov::Channel(*channel), &pixels, multiplier as f32),
+            Wanted::Part(_) => preview(Aov::Emission, &pixels, multiplier as f32),
         };
         output::write_png(&beside(&args.output, name), width, height, &shown)?;
     }

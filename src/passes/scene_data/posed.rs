@@ -103,6 +103,21 @@ impl GpuScene {
     /// # Errors
     /// Out of memory; a lost device.
     pub fn follow(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        let values = scene.animations.iter().flat_map(|animation| &animation.channels);
+        let played = values.into_iter().any(|channel| matches!(channel.target, Target::Value(_)));
+        self.follow_all(gpu, scene, played)
+    }
+
+    /// Goes along with lights of other strengths, colours, cones and places, and with other factors of materials. Lights must be of
+    /// the shapes that were uploaded, with the same profiles, surroundings and textures as they were.
+    ///
+    /// # Errors
+    /// Out of memory; a lost device.
+    pub fn relight(&mut self, gpu: &Gpu, scene: &Scene) -> GpuResult<()> {
+        self.follow_all(gpu, scene, true)
+    }
+
+    fn follow_all(&mut self, gpu: &Gpu, scene: &Scene, materials: bool) -> GpuResult<()> {
         let posed = self.posed(scene);
         let mut uploader = Uploader::new(gpu)?;
         let moved = *posed != *self.now;
@@ -128,8 +143,7 @@ impl GpuScene {
             uploader.buffer(&self.losses, bytemuck::cast_slice(&table))?;
             self.lights = lights;
         }
-        let values = scene.animations.iter().flat_map(|animation| &animation.channels);
-        if values.into_iter().any(|channel| matches!(channel.target, Target::Value(_))) {
+        if materials {
             let numbers = self.layers.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
             let bytes = pack_materials(scene, numbers);
             let bytes: &[u8] = bytemuck::cast_slice(&bytes);

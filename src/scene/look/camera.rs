@@ -1,6 +1,8 @@
 //! `camera.*`: which camera, and its dials.
 
-use super::{LookError, Reader, RigLook, effects::exposure_stop};
+use glam::{DMat4, DVec3};
+
+use super::{LookError, Reader, RigLook, effects::exposure_stop, lights::aimed};
 use crate::{
     camera::{Dials, Exposure},
     photometry::Ev100,
@@ -9,6 +11,9 @@ use crate::{
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.name", "the name of a camera in the file"),
+    ("camera.position", "metres in the world: \"X Y Z\"; in the place of the file's camera"),
+    ("camera.target", "a point in the world (m) in the middle of the picture: \"X Y Z\""),
+    ("camera.roll", "degrees about the line of sight, clockwise as the photographer tilts the camera, -180 to 180"),
     ("camera.body.iso", "an ISO speed above 0, e.g. 100"),
     ("camera.body.shutter", "seconds above 0, e.g. 0.01 or \"1/100\""),
     ("camera.lens.f_stop", "an f-number above 0, e.g. 2.8"),
@@ -21,6 +26,12 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
 pub struct CameraLook {
     /// `name`: which of the file's cameras.
     pub name: Option<String>,
+    /// `position` (m, world).
+    pub position: Option<DVec3>,
+    /// `target` (m, world).
+    pub target: Option<DVec3>,
+    /// `roll` (rad), clockwise seen from behind the camera.
+    pub roll: Option<f64>,
     /// `body.iso`.
     pub iso: Option<f64>,
     /// `body.shutter` in seconds; written as a number or as `"1/60"`.
@@ -36,10 +47,27 @@ pub struct CameraLook {
 }
 
 impl CameraLook {
+    /// Where the look has a camera that stands there by itself: moved, turned towards the target, rolled.
+    #[must_use]
+    pub fn placed(&self, world: DMat4) -> DMat4 {
+        let mut world = world;
+        if let Some(position) = self.position {
+            world.w_axis = position.extend(1.0);
+        }
+        if let Some(turned) = self.target.and_then(|target| aimed(world, target)) {
+            world = turned;
+        }
+        // The camera's own axes are right, up and back: clockwise from behind is about the line of sight, -Z.
+        self.roll.map_or(world, |roll| world * DMat4::from_rotation_z(-roll))
+    }
+
     /// Sets one property; false where it has none of this path.
     pub(super) fn set(&mut self, read: &Reader<'_>) -> Result<bool, LookError> {
         match read.path {
             "camera.name" => self.name = Some(read.value.into()),
+            "camera.position" => self.position = Some(read.place()?),
+            "camera.target" => self.target = Some(read.place()?),
+            "camera.roll" => self.roll = Some(read.within(-180.0, 180.0)?.to_radians()),
             "camera.body.iso" => self.iso = Some(read.positive()?),
             "camera.body.shutter" => self.shutter = Some(read.seconds()?),
             "camera.lens.f_stop" => self.f_stop = Some(read.positive()?),

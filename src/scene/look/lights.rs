@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use glam::Vec3;
+use glam::{DMat4, DVec3, Vec3};
 
 use super::{LookError, Reader, nearest, unknown};
 use crate::{
@@ -34,6 +34,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.tint", "Duv from -0.05 (magenta) to 0.05 (green), beside kelvin"),
     ("lights.*.ies", "a photometric file beside the look file: what the lamp gives in each direction (point, spot)"),
     ("lights.*.shape", "point, spot, sphere, disk, rectangle, tube or sun"),
+    ("lights.*.position", "metres in the world: \"X Y Z\"; what hangs from its node moves along"),
+    ("lights.*.aim", "a point in the world (m) that it shines at: \"X Y Z\"; for a sun, from where it stands"),
     ("lights.*.radius", "metres from 0.000001 to 10000 (sphere, disk, tube)"),
     ("lights.*.width", "metres from 0.000001 to 10000, along the node's X (rectangle)"),
     ("lights.*.height", "metres from 0.000001 to 10000, along the node's Y (rectangle)"),
@@ -70,6 +72,10 @@ pub struct LightLook {
     pub ies: Option<PathBuf>,
     /// `shape`.
     pub shape: Option<Shape>,
+    /// `position` (m, world).
+    pub position: Option<DVec3>,
+    /// `aim` (m, world).
+    pub aim: Option<DVec3>,
     /// `radius` (m).
     pub radius: Option<f64>,
     /// `width` (m).
@@ -133,6 +139,21 @@ impl Shape {
     }
 }
 
+/// The same place, turned so that -Z points at the target and X stays level; none where the target is the place itself. What
+/// looks straight up or down keeps as much of its X as it can.
+pub(crate) fn aimed(world: DMat4, target: DVec3) -> Option<DMat4> {
+    let from = world.w_axis.truncate();
+    let back = (from - target).try_normalize()?;
+    let old_x = world.x_axis.truncate();
+    let x = DVec3::Y.cross(back);
+    let level = if x.length() > 1e-6 { x } else { old_x - back * old_x.dot(back) };
+    let x = level.try_normalize().unwrap_or_else(|| back.any_orthonormal_vector());
+    let size = [world.x_axis, world.y_axis, world.z_axis].map(|axis| axis.truncate().length());
+    let y = back.cross(x);
+    let axis = |direction: DVec3, size: f64| (direction * size).extend(0.0);
+    Some(DMat4::from_cols(axis(x, size[0]), axis(y, size[1]), axis(back, size[2]), world.w_axis))
+}
+
 /// Sets one property; false where lights have none of this name.
 pub(super) fn set(lights: &mut BTreeMap<String, LightLook>, read: &Reader<'_>) -> Result<bool, LookError> {
     let parts = read.path.strip_prefix("lights.").and_then(|rest| rest.rsplit_once('.'));
@@ -165,6 +186,8 @@ impl LightLook {
                 let index = choose(&Shape::ALL.map(|(name, _)| name))?;
                 self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
             }
+            "position" => self.position = Some(read.place()?),
+            "aim" => self.aim = Some(read.place()?),
             "radius" => self.radius = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
             "width" => self.width = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
             "height" => self.height = Some(read.within(LEAST_SIZE, GREATEST_SIZE)?),
@@ -183,6 +206,31 @@ impl LightLook {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Puts the light's node where the look has it.
+    fn place(&self, name: &str, scene: &mut Scene, index: usize) -> Result<(), LookError> {
+        if self.position.is_none() && self.aim.is_none() {
+            return Ok(());
+        }
+        let worlds = scene.worlds();
+        let Some(mut world) = worlds.get(index).copied() else { return Ok(()) };
+        if let Some(position) = self.position {
+            world.w_axis = position.extend(1.0);
+        }
+        if let Some(target) = self.aim {
+            world = aimed(world, target).ok_or_else(|| LookError::BadValue {
+                path: format!("lights.{name}.aim"),
+                value: format!("{} {} {}", target.x, target.y, target.z),
+                expected: "the light stands there itself; aim it at another point".into(),
+            })?;
+        }
+        let parent = scene.nodes.get(index).and_then(|node| node.parent).and_then(|parent| worlds.get(parent));
+        let local = parent.copied().unwrap_or(DMat4::IDENTITY).inverse() * world;
+        if let Some(node) = scene.nodes.get_mut(index).filter(|_| local.is_finite()) {
+            (node.local, node.trs) = (local, None);
+        }
+        Ok(())
     }
 
     /// The emitter that this look makes of one.
@@ -345,8 +393,9 @@ pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> R
                 nearest: nearest(&format!("lights.{name}"), names.iter().map(String::as_str)),
             });
         }
-        for node in nodes {
-            let Some(node) = scene.nodes.get_mut(node) else { continue };
+        for index in nodes {
+            look.place(name, scene, index)?;
+            let Some(node) = scene.nodes.get_mut(index) else { continue };
             if look.enabled == Some(false) {
                 node.light = None;
                 continue;
@@ -365,8 +414,6 @@ pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> R
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use glam::{DMat4, DVec3};
-
     use super::*;
     use crate::scene::{build::SceneBuilder, look::Look};
 

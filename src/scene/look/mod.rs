@@ -6,6 +6,7 @@ mod effects;
 mod environment;
 mod gi;
 mod lights;
+mod materials;
 pub mod metering;
 mod passes;
 mod prescription;
@@ -23,6 +24,7 @@ pub use effects::EffectsLook;
 pub use environment::{BodyLook, EnvironmentLook};
 pub use gi::GiLook;
 pub use lights::{LightLook, read_profile};
+pub use materials::MaterialLook;
 pub use metering::MeteringLook;
 pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReprojection};
 pub use prescription::read_prescription;
@@ -70,6 +72,8 @@ pub struct Look {
     pub variant: Option<String>,
     /// `lights.NAME.*` by the light's name or its node's.
     pub lights: BTreeMap<String, LightLook>,
+    /// `materials.NAME.*` by the material's name.
+    pub materials: BTreeMap<String, MaterialLook>,
     /// `probes.NAME.*`.
     pub probes: BTreeMap<String, ProbeLook>,
 }
@@ -160,6 +164,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(passes::PROPERTIES)
         .chain(gi::PROPERTIES)
         .chain(lights::PROPERTIES)
+        .chain(materials::PROPERTIES)
         .chain(environment::PROPERTIES)
         .chain(probes::PROPERTIES)
         .copied()
@@ -171,13 +176,20 @@ impl Look {
     /// # Errors
     /// An unreadable file, TOML that does not parse, an unknown property, a wrong value; each names the file.
     pub fn read(&mut self, file: &Path) -> Result<(), LookError> {
+        self.parse(&file.display().to_string(), &Self::text_of(file)?)
+    }
+
+    /// The text of a look file.
+    ///
+    /// # Errors
+    /// An unreadable file, or one that is too large.
+    pub fn text_of(file: &Path) -> Result<String, LookError> {
         let oops = |detail: String| LookError::File { file: file.display().to_string(), detail };
         let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path of --look")))?.len();
         if length > MAX_FILE {
             return Err(oops(format!("{length} bytes are more than a look file has ({MAX_FILE})")));
         }
-        let text = fs::read_to_string(file).map_err(|error| oops(error.to_string()))?;
-        self.parse(&file.display().to_string(), &text)
+        fs::read_to_string(file).map_err(|error| oops(error.to_string()))
     }
 
     /// Reads the text of a look file into this look; `name` is for messages.
@@ -251,6 +263,7 @@ impl Look {
             Some("gi") => self.gi.set(&read)?,
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
+            Some("materials") => materials::set(&mut self.materials, &read)?,
             Some("probes") => probes::set(&mut self.probes, &read)?,
             _ => false,
         };
@@ -285,6 +298,7 @@ impl Look {
         }
         self.environment.apply(scene)?;
         probes::apply(&self.probes, scene)?;
+        materials::apply(&self.materials, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -370,6 +384,11 @@ impl Reader<'_> {
         }
     }
 
+    /// A place in the world (m), no farther than single floats can tell from its surroundings.
+    pub fn place(&self) -> Result<glam::DVec3, LookError> {
+        self.vector().ok().filter(|place| place.abs().max_element() <= 1e9).ok_or_else(|| self.wrong())
+    }
+
     /// A whole number within bounds, both included.
     pub fn whole(&self, least: u32, most: u32) -> Result<u32, LookError> {
         self.value.parse().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
@@ -381,7 +400,7 @@ impl Reader<'_> {
 }
 
 fn generic_path(path: &str) -> String {
-    for section in ["lights", "probes"] {
+    for section in ["lights", "materials", "probes"] {
         let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
             return format!("{section}.*.{property}");

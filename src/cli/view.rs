@@ -1,0 +1,27 @@
+//! `sunny16 view`: the look-dev window.
+
+use clap::Args;
+
+use super::{CliError, DeviceArgs, open::SceneArgs};
+use crate::viewer::{self, Options, ViewError};
+
+/// Options of `view`.
+#[derive(Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
+}
+
+pub fn run(args: &ViewArgs) -> Result<(), CliError> {
+    let gallery = args.scene.scene.is_none();
+    let options = Options { request: args.scene.request(), gallery };
+    viewer::run(options, args.device.options()?).map_err(|error| match error {
+        ViewError::Gpu(error) => CliError::Gpu(error),
+        ViewError::Studio(error) => error.into(),
+        ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
+        ViewError::Validation(messages) => CliError::Validation(messages),
+        ViewError::System(error) => CliError::Internal(error.to_string()),
+    })
+}

@@ -1,0 +1,259 @@
+//! The user interface: textured triangles in one image, back to front, with premultiplied alpha.
+//!
+//! Colours are sRGB bytes and are blended as such, which is what interfaces are drawn for; the picture's bytes come through
+//! unchanged.
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use super::dynamic_buffer;
+use crate::{
+    gpu::{
+        Bind, Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo, SamplerInfo, vk,
+    },
+    graph::{Access, Graph, ImageHandle, SharedImage},
+};
+
+/// A corner of the interface.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct UiVertex {
+    /// Points right and down from the window's upper left corner.
+    pub position: [f32; 2],
+    /// In the texture, 0 to 1.
+    pub uv: [f32; 2],
+    /// sRGB bytes, premultiplied by alpha.
+    pub color: [u8; 4],
+}
+
+/// Triangles of one texture within one rectangle.
+#[derive(Clone, Debug)]
+pub struct UiDraw {
+    /// Left, top, width, height in pixels; within the target.
+    pub clip: [u32; 4],
+    /// Into the indices.
+    pub indices: Range<u32>,
+    /// Added to each index.
+    pub first_vertex: u32,
+    /// Which texture.
+    pub texture: u64,
+}
+
+/// All triangles of a frame, in the order in which they are drawn.
+#[derive(Clone, Debug, Default)]
+pub struct UiShapes {
+    /// Corners.
+    pub vertices: Vec<UiVertex>,
+    /// Three a triangle, relative to a draw's first vertex.
+    pub indices: Vec<u32>,
+    /// Draws.
+    pub draws: Vec<UiDraw>,
+    /// Pixels a point.
+    pub scale: f32,
+}
+
+/// Pixels for a texture: all of it, or a part of it anew.
+#[derive(Clone, Debug)]
+pub struct UiPixels {
+    /// Which texture.
+    pub texture: u64,
+    /// Where its upper left corner goes; none makes the texture anew in this size.
+    pub at: Option<[usize; 2]>,
+    /// Pixels across and down.
+    pub size: [usize; 2],
+    /// sRGB bytes, premultiplied.
+    pub rgba: Vec<u8>,
+    /// Enlarged by repeating pixels instead of between them.
+    pub nearest: bool,
+}
+
+struct Texture {
+    image: Arc<SharedImage>,
+    /// What it holds, where it came from the host.
+    rgba: Vec<u8>,
+    changed: bool,
+    nearest: bool,
+}
+
+/// Push constants of the vertex shader.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Constants {
+    /// From points to clip space, by axis.
+    scale: [f32; 2],
+}
+
+/// Textures and pipeline of the interface.
+pub struct UiPass {
+    pipeline: Arc<GraphicsPipeline>,
+    textures: HashMap<u64, Texture>,
+    gpu: Gpu,
+}
+
+/// The largest texture that is taken (pixels along a side).
+const LARGEST: usize = 16384;
+
+impl UiPass {
+    /// Makes the pipeline for targets of this format.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn new(gpu: &Gpu, format: vk::Format) -> GpuResult<Self> {
+        let state = GraphicsState {
+            vertex_stride: size_of::<UiVertex>() as u32,
+            attributes: vec![
+                (0, vk::Format::R32G32_SFLOAT, 0),
+                (1, vk::Format::R32G32_SFLOAT, 8),
+                (2, vk::Format::R8G8B8A8_UNORM, 16),
+            ],
+            colors: vec![(format, true)],
+            ..GraphicsState::default()
+        };
+        let pipeline = GraphicsPipeline::new(gpu, "user interface", "ui.vert", "ui.frag", &state)?;
+        Ok(Self { pipeline, textures: HashMap::new(), gpu: gpu.clone() })
+    }
+
+    /// Takes pixels from the host; they reach the device with the next frame.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn set(&mut self, pixels: &UiPixels) -> GpuResult<()> {
+        let [width, height] = pixels.size;
+        if width == 0 || height == 0 || width > LARGEST || height > LARGEST || pixels.rgba.len() != width * height * 4 {
+            return Ok(());
+        }
+        match pixels.at {
+            None => {
+                let kept = self.textures.remove(&pixels.texture).filter(|texture| {
+                    let info = texture.image.image().info();
+                    !texture.rgba.is_empty() && [info.width as usize, info.height as usize] == pixels.size
+                });
+                let image = match kept {
+                    Some(texture) => texture.image,
+                    None => SharedImage::new(Image::new(
+                        &self.gpu,
+                        "user interface texture",
+                        ImageInfo {
+                            width: width as u32,
+                            height: height as u32,
+                            mips: 1,
+                            format: vk::Format::R8G8B8A8_UNORM,
+                            usage: vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST,
+                        },
+                    )?),
+                };
+                let texture = Texture { image, rgba: pixels.rgba.clone(), changed: true, nearest: pixels.nearest };
+                self.textures.insert(pixels.texture, texture);
+            }
+            Some([left, top]) => {
+                let Some(texture) = self.textures.get_mut(&pixels.texture) else { return Ok(()) };
+                let info = texture.image.image().info();
+                if left + width > info.width as usize || top + height > info.height as usize {
+                    return Ok(());
+                }
+                let stride = info.width as usize * 4;
+                for (row, line) in pixels.rgba.chunks_exact(width * 4).enumerate() {
+                    let start = (top + row) * stride + left * 4;
+                    if let Some(place) = texture.rgba.get_mut(start..start + width * 4) {
+                        place.copy_from_slice(line);
+                    }
+                }
+                texture.changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows an image that other frames draw.
+    pub fn set_image(&mut self, texture: u64, image: &Arc<SharedImage>, nearest: bool) {
+        let image = Arc::clone(image);
+        self.textures.insert(texture, Texture { image, rgba: Vec::new(), changed: false, nearest });
+    }
+
+    /// Lets a texture go.
+    pub fn free(&mut self, texture: u64) {
+        self.textures.remove(&texture);
+    }
+
+    /// Declares the copies of changed textures and the pass, which clears the target first.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn declare<'a>(
+        &mut self,
+        g: &mut Graph<'a>,
+        (target, size): (ImageHandle, [u32; 2]),
+        shapes: &UiShapes,
+    ) -> GpuResult<()> {
+        let mut handles: HashMap<u64, ImageHandle> = HashMap::new();
+        for (&number, texture) in &mut self.textures {
+            let used = shapes.draws.iter().any(|draw| draw.texture == number);
+            if !texture.changed && !used {
+                continue;
+            }
+            let image = g.shared(&texture.image);
+            handles.insert(number, image);
+            if texture.changed {
+                texture.changed = false;
+                let bytes = texture.rgba.len() as u64;
+                let staging = Buffer::new(&self.gpu, "user interface pixels", bytes, BufferKind::Staging)?;
+                staging.write(0, &texture.rgba);
+                g.output(image);
+                g.pass("user interface texture").uses(image, Access::CopyTo).record(move |cx| {
+                    let image = cx.image(image);
+                    cx.rec.copy_buffer_to_image(&staging, 0, &image, 0);
+                    Ok(())
+                });
+            }
+        }
+        let vertices = dynamic_buffer(&self.gpu, "user interface vertices", &shapes.vertices)?;
+        let indices = dynamic_buffer(&self.gpu, "user interface indices", &shapes.indices)?;
+        let scale = size.map(|side| 2.0 * shapes.scale / side.max(1) as f32);
+        let constants = Constants { scale };
+        let draws: Vec<_> = shapes
+            .draws
+            .iter()
+            .filter_map(|draw| {
+                let [left, top, width, height] = draw.clip;
+                let inside = left < size[0] && top < size[1] && width > 0 && height > 0;
+                let clip = [left, top, width.min(size[0] - left.min(size[0])), height.min(size[1] - top.min(size[1]))];
+                let nearest = self.textures.get(&draw.texture)?.nearest;
+                inside.then_some((clip, draw.indices.clone(), draw.first_vertex, *handles.get(&draw.texture)?, nearest))
+            })
+            .collect();
+        let pipeline = Arc::clone(&self.pipeline);
+        let mut pass = g.pass("user interface").color_cleared(target, [0.0, 0.0, 0.0, 1.0]);
+        let mut used: Vec<ImageHandle> = draws.iter().map(|draw| draw.3).collect();
+        used.sort_by_key(|handle| crate::graph::Handle::index(*handle));
+        used.dedup();
+        for image in used {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
+        pass.record(move |cx| {
+            cx.rec.bind_geometry(&vertices, &indices);
+            let mut bound = None;
+            for (clip, range, first_vertex, image, nearest) in draws {
+                if bound != Some((image, nearest)) {
+                    let texture = cx.image(image);
+                    let sampler = if nearest { NEAREST } else { BETWEEN };
+                    cx.rec.bind_graphics(&pipeline, &[("texture_image", Bind::Texture(&texture, sampler))])?;
+                    cx.rec.push_graphics(&pipeline, &constants);
+                    bound = Some((image, nearest));
+                }
+                cx.rec.set_scissor(clip);
+                cx.rec.draw_indexed(range.start, range.end - range.start, first_vertex as i32, 0, 1);
+            }
+            Ok(())
+        });
+        Ok(())
+    }
+}
+
+/// Between pixels, without repeating at the borders.
+const BETWEEN: SamplerInfo = SamplerInfo {
+    wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
+    ..SamplerInfo::LINEAR
+};
+
+/// Whole pixels.
+const NEAREST: SamplerInfo = SamplerInfo { mag: vk::Filter::NEAREST, min: vk::Filter::LINEAR, ..BETWEEN };

@@ -1,0 +1,123 @@
+//! `materials.NAME.*`: factors of a material, in the place of the file's. Where the material has a texture, the factor still
+//! multiplies it, as in glTF.
+
+use std::collections::BTreeMap;
+
+use glam::{DVec3, Vec4};
+
+use super::{LookError, Reader, nearest, unknown};
+use crate::scene::Scene;
+
+/// What each property takes.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("materials.*.base_color", "linear red, green and blue from 0 to 1, e.g. \"0.8 0.2 0.1\"; a factor of the texture"),
+    ("materials.*.metallic", "0 dielectric to 1 metal; a factor of the texture"),
+    ("materials.*.roughness", "perceptual roughness from 0 to 1; a factor of the texture"),
+    (
+        "materials.*.emission",
+        "nits of linear red, green and blue, each 0 or more, e.g. \"200 180 150\"; a factor of the texture",
+    ),
+    ("materials.*.ior", "index of refraction from 1 to 5, e.g. 1.5"),
+];
+
+/// The brightest surface (nits): the sun's disk is 1.6e9.
+const MOST_NITS: f64 = 1e12;
+
+/// Overrides of one material.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MaterialLook {
+    /// `base_color`.
+    pub base_color: Option<DVec3>,
+    /// `metallic`.
+    pub metallic: Option<f64>,
+    /// `roughness`.
+    pub roughness: Option<f64>,
+    /// `emission` (nits by channel).
+    pub emission: Option<DVec3>,
+    /// `ior`.
+    pub ior: Option<f64>,
+}
+
+/// Sets one property; false where materials have none of this name.
+pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+    let parts = read.path.strip_prefix("materials.").and_then(|rest| rest.rsplit_once('.'));
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let within = |low: f64, high: f64| {
+        let inside = |v: &DVec3| v.to_array().iter().all(|c| (low..=high).contains(c));
+        read.vector().ok().filter(inside).ok_or_else(|| read.wrong())
+    };
+    let mut look = materials.get(name).cloned().unwrap_or_default();
+    match property {
+        "base_color" => look.base_color = Some(within(0.0, 1.0)?),
+        "metallic" => look.metallic = Some(read.fraction()?),
+        "roughness" => look.roughness = Some(read.fraction()?),
+        "emission" => look.emission = Some(within(0.0, MOST_NITS)?),
+        "ior" => look.ior = Some(read.within(1.0, 5.0)?),
+        _ => return Ok(false),
+    }
+    materials.insert(name.into(), look);
+    Ok(true)
+}
+
+/// Changes all materials of these names.
+pub(super) fn apply(looks: &BTreeMap<String, MaterialLook>, scene: &mut Scene) -> Result<(), LookError> {
+    for (name, look) in looks {
+        if !scene.materials.iter().any(|material| material.name == *name) {
+            let names: Vec<String> = scene.materials.iter().map(|m| format!("materials.{}", m.name)).collect();
+            return Err(LookError::UnknownPath {
+                path: format!("materials.{name}"),
+                nearest: nearest(&format!("materials.{name}"), names.iter().map(String::as_str)),
+            });
+        }
+        for material in scene.materials.iter_mut().filter(|material| material.name == *name) {
+            if let Some(color) = look.base_color {
+                let [r, g, b] = color.as_vec3().to_array();
+                material.base_color = Vec4::new(r, g, b, material.base_color.w);
+            }
+            if let Some(metallic) = look.metallic {
+                material.metallic = metallic as f32;
+            }
+            if let Some(roughness) = look.roughness {
+                material.roughness = roughness as f32;
+            }
+            if let Some(emission) = look.emission {
+                material.emission = emission.as_vec3();
+            }
+            if let Some(ior) = look.ior {
+                material.ior = ior as f32;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+    use crate::scene::{build::SceneBuilder, look::Look};
+
+    #[test]
+    fn factors_take_the_files_place_and_bad_ones_are_refused() {
+        let mut scene = SceneBuilder::new("nothing").build().unwrap();
+        scene.materials.push(crate::scene::Material { name: "Red.paint".into(), ..Default::default() });
+        let mut look = Look::default();
+        look.assign("materials.Red.paint.base_color=0.5 0.1 0").unwrap();
+        look.assign("materials.Red.paint.roughness=0.3").unwrap();
+        look.assign("materials.Red.paint.emission=100 50 0").unwrap();
+        look.apply(&mut scene).unwrap();
+        let paint = &scene.materials[0];
+        assert_eq!(paint.base_color, Vec4::new(0.5, 0.1, 0.0, 1.0));
+        assert_eq!((paint.roughness, paint.emission), (0.3, Vec3::new(100.0, 50.0, 0.0)));
+        for bad in
+            ["base_color=1.5 0 0", "base_color=0.5", "roughness=-1", "emission=-1 0 0", "ior=0.5", "emission=NaN 0 0"]
+        {
+            look.assign(&format!("materials.Red.paint.{bad}")).unwrap_err();
+        }
+        look.assign("materials.Rad.paint.metallic=1").unwrap();
+        let error = look.apply(&mut scene).unwrap_err().to_string();
+        assert!(error.contains("materials.Red.paint"), "{error}");
+    }
+}

@@ -1,0 +1,495 @@
+//! The window's state and one frame of it, whoever makes the window: winit, or a test.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
+
+use egui::{Context, FullOutput, RawInput};
+use glam::{DVec2, DVec3};
+
+use super::{
+    ViewError,
+    document::{Document, Recovered},
+    panels::{
+        inspector::Selection,
+        palette::Palette,
+        picture::{Pointer, Surface, Tool},
+        scopes::Scopes,
+        truth::Truth,
+    },
+    stage::Stage,
+};
+use crate::{
+    gpu::Gpu,
+    scene::look::Look,
+    studio::{self, Request},
+    walk::{Controller, Input, Mode, Pose, Walls},
+};
+
+/// What the window was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The scene; none opens the gallery.
+    pub request: Request,
+    /// Begin with the gallery.
+    pub gallery: bool,
+}
+
+/// A line for the user, shown for a while.
+pub(super) struct Message {
+    pub text: String,
+    pub bad: bool,
+    pub since: Instant,
+}
+
+/// Seconds that messages stay; bad ones twice as long.
+const MESSAGE_S: f64 = 6.0;
+
+/// A scene that is open.
+pub struct Work {
+    /// On the device.
+    pub stage: Stage,
+    /// Its look.
+    pub document: Document,
+    pub(super) controller: Controller,
+    /// The controller's pose when the document last placed the camera: what differs from it is not saved.
+    pub(super) placed: Pose,
+    pub(super) recovered: Option<Recovered>,
+    pub(super) selected: Selection,
+    pub(super) pointer: Pointer,
+    /// What the document says that the scene cannot be: the picture shows the last look that fits.
+    pub(super) broken: Option<String>,
+    pub(super) walls: Option<Arc<Walls>>,
+    /// Other looks to go back to: a name and a text.
+    pub(super) snapshots: Vec<(String, String)>,
+}
+
+impl Work {
+    /// Selects something, as a click in the outliner does.
+    pub fn select(&mut self, selection: Selection) {
+        self.selected = selection;
+    }
+
+    /// The surface under the pointer.
+    #[must_use]
+    pub fn surface(&self) -> Option<Surface> {
+        self.pointer.surface
+    }
+
+    /// The last reading of incident light, in words.
+    #[must_use]
+    pub fn incident(&self) -> Option<&str> {
+        self.pointer.incident.as_deref()
+    }
+}
+
+/// The whole window.
+pub struct App {
+    pub(super) gpu: Gpu,
+    ctx: Context,
+    /// What is open.
+    pub work: Option<Work>,
+    pub(super) options: Options,
+    pub(super) messages: Vec<Message>,
+    pub(super) scopes: Scopes,
+    /// The comparison with a reference.
+    pub truth: Truth,
+    pub(super) palette: Palette,
+    pub(super) tool: Tool,
+    pub(super) gallery: bool,
+    pub(super) about_to_close: bool,
+    pub(super) open_field: String,
+    pub(super) save_field: Option<String>,
+    pub(super) recent: Vec<PathBuf>,
+    /// The window is to close.
+    pub closes: bool,
+    /// A device error that ends the picture; the look is kept.
+    pub fatal: Option<String>,
+    last_frame: Instant,
+}
+
+impl App {
+    /// A window's content on a device; opens what was asked for.
+    ///
+    /// # Errors
+    /// No thread for the path tracer. A scene that cannot be opened is said in the window.
+    pub fn new(gpu: &Gpu, options: Options) -> Result<Self, ViewError> {
+        let ctx = Context::default();
+        style(&ctx);
+        let mut app = Self {
+            gpu: gpu.clone(),
+            ctx,
+            work: None,
+            gallery: options.gallery,
+            options: options.clone(),
+            messages: Vec::new(),
+            scopes: Scopes::default(),
+            truth: Truth::default(),
+            palette: Palette::default(),
+            tool: Tool::default(),
+            about_to_close: false,
+            open_field: String::new(),
+            save_field: None,
+            recent: Vec::new(),
+            closes: false,
+            fatal: None,
+            last_frame: Instant::now(),
+        };
+        if !options.gallery {
+            app.open(&options.request);
+        }
+        Ok(app)
+    }
+
+    /// egui's context.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// Opens a scene in the place of the one before; where it cannot be opened the old one stays.
+    pub fn open(&mut self, request: &Request) {
+        match self.opened(request) {
+            Ok(work) => {
+                for remark in &work.stage.opened.remarks {
+                    self.say(remark.clone());
+                }
+                if let Some(scene) = &request.scene {
+                    self.recent.retain(|recent| recent != scene);
+                    self.recent.insert(0, scene.clone());
+                    self.recent.truncate(10);
+                }
+                self.work = Some(work);
+                self.truth.begin_anew();
+                self.scopes.forget();
+                self.gallery = false;
+                self.options.request = request.clone();
+            }
+            Err(error) => {
+                self.complain(error.to_string());
+                self.gallery |= self.work.is_none();
+            }
+        }
+    }
+
+    fn opened(&self, request: &Request) -> Result<Work, ViewError> {
+        let source = studio::read(request)?;
+        let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
+        for assignment in &request.set {
+            // As `Look::assign`: the command line's assignments are changes that can be taken back.
+            let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+            document.set(&[(path.trim(), Some(value.trim()))]).map_err(studio::StudioError::from)?;
+        }
+        let look = document.look().map_err(studio::StudioError::from)?;
+        let stage = Stage::new(&self.gpu, request, source.scene, look, source.remarks)?;
+        let pose = Pose::from_world(stage.pose());
+        let fov = fov(&stage);
+        let mut controller = Controller::new(pose, fov);
+        controller.set_mode(Mode::Orbit);
+        if let Some((low, high)) = stage.opened.scene.bounds() {
+            // The middle of the picture, as far as the middle of the scene.
+            let distance = ((low + high) / 2.0 - pose.position).dot(pose.forward()).max(0.1);
+            controller.set_target(pose.position + pose.forward() * distance);
+        }
+        let recovered = document.recovered();
+        Ok(Work {
+            stage,
+            document,
+            controller,
+            placed: pose,
+            recovered,
+            selected: Selection::default(),
+            pointer: Pointer::default(),
+            broken: None,
+            walls: None,
+            snapshots: Vec::new(),
+        })
+    }
+
+    /// Opens whatever a file is: a scene, a look, a reference, an IES profile, a lens, surroundings.
+    pub fn open_file(&mut self, file: &Path) {
+        let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let ends = |ending: &str| name.ends_with(ending);
+        let text = file.display().to_string();
+        if ends(".glb") || ends(".gltf") {
+            self.open(&Request { scene: Some(file.into()), ..Request::default() });
+        } else if ends(".look.toml") {
+            let request = Request { look: Some(file.into()), ..self.options.request.clone() };
+            self.open(&request);
+        } else if ends(".ies") {
+            match self.work.as_ref().and_then(|work| work.selected.light_name()) {
+                Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&text))]),
+                None => self.complain("select the light that the profile is for, then drop the file again".into()),
+            }
+        } else if ends(".json") {
+            self.set(&[("camera.lens.prescription", Some(&text))]);
+        } else if ends(".hdr") {
+            self.set(&[("environment.file", Some(&text))]);
+        } else if ends(".exr") || ends(".png") {
+            match self.truth.load(file) {
+                Ok(()) => self.say(format!("{text} is the reference; V shows it")),
+                Err(error) => self.complain(error),
+            }
+        } else {
+            self.complain(format!(
+                "{text}: drop a .glb or .gltf scene, a .look.toml, an .ies profile, a .json lens, an .hdr map, or an .exr or .png reference"
+            ));
+        }
+    }
+
+    /// What a click in the picture does from now on.
+    pub fn set_tool(&mut self, tool: Tool) {
+        self.tool = tool;
+    }
+
+    /// The last thing that went wrong, while it is shown.
+    #[must_use]
+    pub fn complaint(&self) -> Option<&str> {
+        self.messages.iter().rev().find(|message| message.bad).map(|message| message.text.as_str())
+    }
+
+    pub(super) fn say(&mut self, text: String) {
+        self.messages.push(Message { text, bad: false, since: Instant::now() });
+    }
+
+    pub(super) fn complain(&mut self, text: String) {
+        log::warn!("{text}");
+        self.messages.push(Message { text, bad: true, since: Instant::now() });
+    }
+
+    /// Changes properties of the look as one step, and follows it.
+    pub fn set(&mut self, changes: &[(&str, Option<&str>)]) {
+        let Some(work) = &mut self.work else { return };
+        if let Err(error) = work.document.set(changes) {
+            return self.complain(error.to_string());
+        }
+        self.follow();
+    }
+
+    /// Makes the picture follow the document.
+    pub(super) fn follow(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        let old = work.stage.opened.look.camera.clone();
+        let followed =
+            work.document.look().map_err(|error| ViewError::from(studio::StudioError::from(error))).and_then(|look| {
+                let moves = placed_elsewhere(&old, &look);
+                if moves {
+                    work.stage.set_pose(None);
+                }
+                work.stage.follow(look).map(|_| moves)
+            });
+        match followed {
+            Ok(moved) => {
+                work.broken = None;
+                work.controller.set_fov(fov(&work.stage));
+                if moved {
+                    work.placed = Pose::from_world(work.stage.pose());
+                    work.controller.place(work.placed);
+                }
+                self.truth.begin_anew();
+            }
+            Err(ViewError::Gpu(error)) => self.lost(error.to_string()),
+            Err(error) => {
+                // A name that no light has, sizes that are missing: the text stays, and undo takes it back.
+                let text = error.to_string();
+                work.broken = Some(text.clone());
+                self.complain(text);
+            }
+        }
+    }
+
+    /// The device is gone, or its memory full: the look is what counts.
+    fn lost(&mut self, error: String) {
+        if let Some(work) = &mut self.work {
+            work.document.keep_copy_now();
+        }
+        self.complain(error.clone());
+        self.fatal = Some(error);
+    }
+
+    pub(super) fn undo(&mut self) {
+        let done = self.work.as_mut().and_then(|work| work.document.undo());
+        if let Some(what) = done {
+            self.say(format!("undone: {what}"));
+            self.follow();
+        }
+    }
+
+    pub(super) fn redo(&mut self) {
+        let done = self.work.as_mut().and_then(|work| work.document.redo());
+        if let Some(what) = done {
+            self.say(format!("done again: {what}"));
+            self.follow();
+        }
+    }
+
+    /// Saves the look; asks for a place where it has none.
+    pub fn save(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        if work.document.file().is_none() {
+            self.save_field.get_or_insert_with(|| "scene.look.toml".into());
+            return;
+        }
+        match work.document.save() {
+            Ok(file) => self.say(format!("saved {}", file.display())),
+            Err(error) => self.complain(error.to_string()),
+        }
+    }
+
+    /// Puts the camera's place into the look, so that it is saved.
+    pub(super) fn keep_camera(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        let pose = work.controller.pose();
+        let target = pose.position + pose.forward() * (work.controller.target() - pose.position).length().max(0.1);
+        let text = |v: DVec3| format!("{:.6} {:.6} {:.6}", v.x, v.y, v.z);
+        let (position, target) = (text(pose.position), text(target));
+        let changes = [("camera.position", Some(position.as_str())), ("camera.target", Some(target.as_str()))];
+        self.set(&changes);
+    }
+
+    /// Back to where the look has the camera.
+    pub(super) fn home(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        work.controller.place(work.placed);
+        work.stage.set_pose(None);
+        let world = work.placed.world();
+        work.stage.set_pose(Some(world));
+        self.truth.begin_anew();
+    }
+
+    /// Walks, flies or orbits.
+    pub(super) fn move_by(&mut self, mode: Mode) {
+        let Some(work) = &mut self.work else { return };
+        if mode == Mode::Walk && work.walls.is_none() {
+            match Walls::of(&work.stage.opened.scene, crate::walk::solid) {
+                Ok(walls) => {
+                    let walls = Arc::new(walls);
+                    work.controller.set_walls(Arc::clone(&walls));
+                    work.walls = Some(walls);
+                }
+                Err(error) => return self.complain(error.to_string()),
+            }
+        }
+        if let Some(work) = &mut self.work {
+            work.controller.set_mode(mode);
+        }
+    }
+
+    /// Moves the camera by what the hands did.
+    pub(super) fn steer(&mut self, input: &Input) {
+        let dt = self.last_frame.elapsed().as_secs_f64();
+        let Some(work) = &mut self.work else { return };
+        let before = work.controller.pose();
+        let pose = work.controller.update(input, dt);
+        if pose != before {
+            work.stage.set_pose(Some(pose.world()));
+            self.truth.begin_anew();
+        }
+    }
+
+    /// Whether something still moves by itself or grows, so that the next frame should come at once.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.fatal.is_none() && self.work.as_ref().is_some_and(|work| work.stage.wants_frame() || self.truth.growing())
+    }
+
+    /// The next frame of the picture; errors are said in the window.
+    fn draw(&mut self) {
+        if self.fatal.is_some() {
+            return;
+        }
+        let Some(work) = &mut self.work else { return };
+        match work.stage.draw() {
+            Ok(_) => {}
+            Err(ViewError::Gpu(error)) => self.lost(error.to_string()),
+            Err(error) => {
+                let text = error.to_string();
+                if work.broken.as_ref() != Some(&text) {
+                    work.broken = Some(text.clone());
+                    self.complain(text);
+                }
+            }
+        }
+    }
+
+    /// One frame: input in, shapes and the wishes of the window system out.
+    pub fn frame(&mut self, input: RawInput) -> FullOutput {
+        for file in input.dropped_files.clone() {
+            self.open_file(file.path());
+        }
+        let ctx = self.ctx.clone();
+        let output = ctx.run_ui(input, |ui| self.layout(ui));
+        self.last_frame = Instant::now();
+        self.draw();
+        if let Some(work) = &mut self.work {
+            work.document.keep_copy();
+            if !ctx.input(|i| i.pointer.any_down()) {
+                work.document.rest();
+            }
+        }
+        self.messages
+            .retain(|message| message.since.elapsed().as_secs_f64() < MESSAGE_S * if message.bad { 2.0 } else { 1.0 });
+        if self.busy() || !self.messages.is_empty() {
+            ctx.request_repaint();
+        }
+        if let Some(due) = self.work.as_ref().and_then(|work| work.document.copy_due()) {
+            ctx.request_repaint_after(due);
+        }
+        output
+    }
+
+    /// Somebody wants the window closed: at once, or after a question where there is something to lose.
+    pub fn close(&mut self) {
+        let unsaved = self.work.as_ref().is_some_and(|work| work.document.changed());
+        if unsaved && !self.about_to_close { self.about_to_close = true } else { self.closes = true }
+    }
+
+    /// The program ends in a way that nobody wanted.
+    pub fn keep_what_is_unsaved(&mut self) {
+        if let Some(work) = &mut self.work {
+            work.document.keep_copy_now();
+        }
+    }
+}
+
+/// Where a look is saved: its file, else beside the scene.
+fn saved_at(request: &Request, source: &studio::Source) -> Option<PathBuf> {
+    let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
+    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| scene.with_extension("look.toml"));
+    source.look_file.clone().or_else(beside)
+}
+
+/// Whether a look has the camera elsewhere than the one before.
+fn placed_elsewhere(old: &crate::scene::look::CameraLook, new: &Look) -> bool {
+    let new = &new.camera;
+    (&old.name, old.position, old.target, old.roll) != (&new.name, new.position, new.target, new.roll)
+}
+
+/// The vertical field of view (rad).
+fn fov(stage: &Stage) -> f64 {
+    match stage.opened.camera.1 {
+        crate::scene::Projection::Perspective { vertical_fov, .. } => f64::from(vertical_fov),
+        crate::scene::Projection::Orthographic { .. } => 0.5,
+    }
+}
+
+/// Dark and neutral: colours are judged here. Type large enough to read at arm's length.
+fn style(ctx: &Context) {
+    ctx.set_theme(egui::Theme::Dark);
+    ctx.all_styles_mut(|style| {
+        let grey = egui::Color32::from_gray;
+        style.visuals.panel_fill = grey(38);
+        style.visuals.window_fill = grey(44);
+        style.visuals.extreme_bg_color = grey(24);
+        style.visuals.override_text_color = Some(grey(225));
+        style.spacing.item_spacing = egui::vec2(6.0, 4.0);
+    });
+}
+
+/// The pixel of a place in the picture (0 to 1 each).
+pub(super) fn pixel_of(place: DVec2, size: [usize; 2]) -> [usize; 2] {
+    let side = |part: f64, count: usize| ((part * count as f64) as usize).min(count.saturating_sub(1));
+    [side(place.x, size[0]), side(place.y, size[1])]
+}

@@ -1,0 +1,409 @@
+//! The look being worked on: its text, with comments and order kept, undo and redo, saving and a copy for accidents.
+//!
+//! The text is the truth; every panel changes it by a property's path, as `--set` does, and the look is read from it. What is
+//! saved is therefore what the command line reads.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use crate::{
+    output::{self, OutputError},
+    scene::look::{self, Look, LookError},
+};
+
+/// Steps that can be undone at most: their texts are kept whole.
+const MOST_STEPS: usize = 1000;
+
+/// Changes of one property within this time are one step, as when a dial is dragged.
+const ONE_GESTURE: Duration = Duration::from_millis(700);
+
+/// How long a change waits for the copy for accidents.
+const COPY_AFTER: Duration = Duration::from_secs(2);
+
+/// A look file in the making.
+pub struct Document {
+    text: String,
+    /// What messages call it; files that it names are looked for beside it.
+    name: String,
+    /// Where it is saved; none asks for a place.
+    file: Option<PathBuf>,
+    undo: Vec<Step>,
+    redo: Vec<Step>,
+    /// The last change, for those that go on.
+    last: Option<(String, Instant)>,
+    /// The text as the file has it.
+    saved: String,
+    /// When the first change came that the copy for accidents lacks.
+    uncopied: Option<Instant>,
+}
+
+/// A text before a change, and what the change was.
+#[derive(Clone)]
+struct Step {
+    text: String,
+    what: String,
+}
+
+/// What a document's copy for accidents holds, where it is newer than the file.
+pub struct Recovered {
+    /// Its text.
+    pub text: String,
+    /// The copy.
+    pub file: PathBuf,
+}
+
+impl Document {
+    /// A document with this text; `file` is where it is saved.
+    #[must_use]
+    pub fn new(text: &str, name: &str, file: Option<PathBuf>) -> Self {
+        Self {
+            text: text.into(),
+            name: name.into(),
+            file,
+            undo: Vec::new(),
+            redo: Vec::new(),
+            last: None,
+            saved: text.into(),
+            uncopied: None,
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where it is saved.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Whether it holds what its file does not.
+    #[must_use]
+    pub fn changed(&self) -> bool {
+        self.text != self.saved
+    }
+
+    /// The look that it stands for.
+    ///
+    /// # Errors
+    /// What `Look::parse` finds wrong.
+    pub fn look(&self) -> Result<Look, LookError> {
+        let mut look = Look::default();
+        look.parse(&self.name, &self.text)?;
+        Ok(look)
+    }
+
+    /// Sets properties, as (path, value), or takes them out where there is no value; all of them or none.
+    ///
+    /// # Errors
+    /// A property that is not there, or a value that it does not take: nothing has changed then.
+    pub fn set(&mut self, changes: &[(&str, Option<&str>)]) -> Result<(), LookError> {
+        let mut text = self.text.clone();
+        for &(path, value) in changes {
+            text = edited(&self.name, &text, path, value)?;
+        }
+        Look::default().parse(&self.name, &text)?;
+        let what = changes.iter().map(|(path, _)| *path).collect::<Vec<_>>().join(", ");
+        self.replace(text, &what);
+        Ok(())
+    }
+
+    /// Puts another text in the place of this one, as one step; `what` names the change.
+    pub fn replace(&mut self, text: String, what: &str) {
+        if text == self.text {
+            return;
+        }
+        let goes_on = self.last.as_ref().is_some_and(|(last, when)| last == what && when.elapsed() < ONE_GESTURE);
+        if !goes_on || self.undo.is_empty() {
+            self.undo.push(Step { text: self.text.clone(), what: what.into() });
+            if self.undo.len() > MOST_STEPS {
+                self.undo.remove(0);
+            }
+        }
+        self.redo.clear();
+        self.last = Some((what.into(), Instant::now()));
+        self.now(text);
+    }
+
+    fn now(&mut self, text: String) {
+        self.text = text;
+        self.uncopied.get_or_insert_with(Instant::now);
+    }
+
+    /// Ends a gesture: the next change is a step of its own.
+    pub fn rest(&mut self) {
+        self.last = None;
+    }
+
+    /// Takes the last step back; says what it was.
+    pub fn undo(&mut self) -> Option<String> {
+        let step = self.undo.pop()?;
+        self.redo.push(Step { text: self.text.clone(), what: step.what.clone() });
+        self.last = None;
+        self.now(step.text);
+        Some(step.what)
+    }
+
+    /// Takes the last step taken back again.
+    pub fn redo(&mut self) -> Option<String> {
+        let step = self.redo.pop()?;
+        self.undo.push(Step { text: self.text.clone(), what: step.what.clone() });
+        self.last = None;
+        self.now(step.text);
+        Some(step.what)
+    }
+
+    /// What undo and redo would change.
+    #[must_use]
+    pub fn steps(&self) -> [Option<&str>; 2] {
+        [&self.undo, &self.redo].map(|steps| steps.last().map(|step| step.what.as_str()))
+    }
+
+    /// Writes the file: whole, or not at all.
+    ///
+    /// # Errors
+    /// No place to save to; whatever the file system says. The old file is still there then.
+    pub fn save(&mut self) -> Result<PathBuf, OutputError> {
+        let Some(file) = self.file.clone() else {
+            return Err(OutputError { file: self.name.clone(), detail: "it has no place yet".into() });
+        };
+        output::write_text(&file, &self.text)?;
+        self.saved = self.text.clone();
+        self.forget_copy();
+        Ok(file)
+    }
+
+    /// Saves to another file from now on.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn save_as(&mut self, file: PathBuf) -> Result<PathBuf, OutputError> {
+        let before = (self.file.replace(file.clone()), std::mem::replace(&mut self.name, file.display().to_string()));
+        self.save().inspect_err(|_| (self.file, self.name) = before)
+    }
+
+    /// The copy for accidents: beside the file.
+    fn copy(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        let mut name = file.file_name()?.to_os_string();
+        name.push(".autosave");
+        Some(file.with_file_name(name))
+    }
+
+    /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs nothing but itself.
+    pub fn keep_copy(&mut self) {
+        let due = self.uncopied.is_some_and(|since| since.elapsed() >= COPY_AFTER);
+        if !due {
+            return;
+        }
+        self.uncopied = None;
+        if !self.changed() {
+            self.forget_copy();
+        } else if let Some(copy) = self.copy()
+            && let Err(error) = output::write_text(&copy, &self.text)
+        {
+            log::warn!("{error}");
+        }
+    }
+
+    /// Writes the copy for accidents at once, as before an end that nobody wants.
+    pub fn keep_copy_now(&mut self) {
+        self.uncopied = self.uncopied.map(|_| Instant::now().checked_sub(COPY_AFTER).unwrap_or_else(Instant::now));
+        self.keep_copy();
+    }
+
+    /// When the copy is due.
+    #[must_use]
+    pub fn copy_due(&self) -> Option<Duration> {
+        self.uncopied.map(|since| COPY_AFTER.saturating_sub(since.elapsed()))
+    }
+
+    fn forget_copy(&mut self) {
+        self.uncopied = None;
+        if let Some(copy) = self.copy() {
+            // It may never have been written.
+            let _ = fs::remove_file(copy);
+        }
+    }
+
+    /// What an accident left: a copy that differs from the file.
+    #[must_use]
+    pub fn recovered(&self) -> Option<Recovered> {
+        let file = self.copy()?;
+        let text = Look::text_of(&file).ok()?;
+        (text != self.text).then_some(Recovered { text, file })
+    }
+}
+
+/// The keys of a property's path: names of lights may hold dots.
+fn keys(path: &str) -> Vec<String> {
+    let section = path.split('.').next().unwrap_or_default();
+    let named = look::properties().filter_map(|(known, _)| known.split_once(".*."));
+    // The longest known end: `water.*.depth.red` before `water.*.red`.
+    let end = named
+        .filter(|(of, end)| *of == section && path.ends_with(&format!(".{end}")))
+        .map(|(_, end)| end)
+        .max_by_key(|end| end.len());
+    if let Some(end) = end
+        && let Some(name) = path.get(section.len() + 1..path.len().saturating_sub(end.len() + 1))
+    {
+        let mut keys = vec![section.to_owned(), name.to_owned()];
+        keys.extend(end.split('.').map(str::to_owned));
+        return keys;
+    }
+    path.split('.').map(str::to_owned).collect()
+}
+
+/// A value as TOML has it: numbers and booleans as such, all else as text.
+fn value_of(text: &str) -> Value {
+    if let Ok(whole) = text.parse::<i64>() {
+        return whole.into();
+    }
+    if let Ok(number) = text.parse::<f64>()
+        && number.is_finite()
+    {
+        return number.into();
+    }
+    match text {
+        "true" => true.into(),
+        "false" => false.into(),
+        text => text.into(),
+    }
+}
+
+/// The text with a property set or taken out; comments stay.
+fn edited(name: &str, text: &str, path: &str, value: Option<&str>) -> Result<String, LookError> {
+    let oops = |detail: String| LookError::File { file: name.into(), detail };
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| oops(error.to_string()))?;
+    let keys = keys(path);
+    let Some((last, tables)) = keys.split_last() else { return Ok(text.into()) };
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for key in tables {
+        if table.get(key).is_none() {
+            if value.is_none() {
+                return Ok(text.into());
+            }
+            let mut made = Table::new();
+            made.set_implicit(true);
+            table.insert(key, Item::Table(made));
+        }
+        table = match table.get_mut(key).and_then(Item::as_table_like_mut) {
+            Some(inner) => inner,
+            None => return Err(oops(format!("{path}: '{key}' is a value there, not a section"))),
+        };
+    }
+    match value {
+        None => {
+            table.remove(last);
+        }
+        Some(value) => {
+            let mut new = value_of(value);
+            if let Some(Item::Value(old)) = table.get(last) {
+                // The comment behind a value stays with it.
+                *new.decor_mut() = old.decor().clone();
+            }
+            table.insert(last, Item::Value(new));
+        }
+    }
+    Ok(document.to_string())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# The key light is a 1200 lm bulb.\n[lights.Key]\nlumens = 1200 # from its box\n\n[camera.lens]\nf_stop = 2.8\n";
+
+    #[test]
+    fn a_change_keeps_comments_and_order() {
+        let mut document = Document::new(TEXT, "a.look.toml", None);
+        document.set(&[("lights.Key.lumens", Some("800")), ("camera.body.iso", Some("400"))]).unwrap();
+        let text = document.text();
+        assert!(
+            text.starts_with("# The key light is a 1200 lm bulb.\n[lights.Key]\nlumens = 800 # from its box\n"),
+            "{text}"
+        );
+        assert!(text.contains("[camera.body]\niso = 400"), "{text}");
+        let look = document.look().unwrap();
+        assert_eq!(look.camera.iso, Some(400.0));
+        assert_eq!(look.camera.f_stop, Some(2.8));
+    }
+
+    #[test]
+    fn names_with_dots_and_spaces_are_one_key() {
+        let mut document = Document::new("", "a.look.toml", None);
+        document.set(&[("lights.Spot.001.lumens", Some("5")), ("lights.Big lamp.kelvin", Some("3000"))]).unwrap();
+        let look = document.look().unwrap();
+        assert_eq!(look.lights.keys().collect::<Vec<_>>(), ["Big lamp", "Spot.001"]);
+        assert!(document.text().contains("[lights.\"Spot.001\"]"), "{}", document.text());
+    }
+
+    #[test]
+    fn what_the_look_refuses_changes_nothing() {
+        let mut document = Document::new(TEXT, "a.look.toml", None);
+        for (path, value) in [("camera.lens.f_stop", "-1"), ("camera.lens.fstop", "2"), ("camera.lens", "2")] {
+            document.set(&[("camera.body.iso", Some("400")), (path, Some(value))]).unwrap_err();
+        }
+        assert_eq!(document.text(), TEXT);
+        assert!(!document.changed() && document.undo().is_none());
+    }
+
+    #[test]
+    fn steps_are_taken_back_and_forth_and_a_drag_is_one() {
+        let mut document = Document::new(TEXT, "a.look.toml", None);
+        for stop in 1..50 {
+            document.set(&[("camera.lens.f_stop", Some(&format!("{stop}")))]).unwrap();
+        }
+        document.rest();
+        document.set(&[("camera.lens.f_stop", Some("8"))]).unwrap();
+        assert_eq!(document.undo().as_deref(), Some("camera.lens.f_stop"));
+        assert_eq!(document.look().unwrap().camera.f_stop, Some(49.0));
+        document.undo().unwrap();
+        assert_eq!(document.text(), TEXT);
+        assert!(document.undo().is_none());
+        document.redo().unwrap();
+        document.redo().unwrap();
+        assert_eq!(document.look().unwrap().camera.f_stop, Some(8.0));
+        assert!(document.redo().is_none());
+        document.undo().unwrap();
+        document.set(&[("camera.body.iso", Some("100"))]).unwrap();
+        assert!(document.redo().is_none(), "another way was taken");
+    }
+
+    #[test]
+    fn a_property_can_be_taken_out() {
+        let mut document = Document::new(TEXT, "a.look.toml", None);
+        document.set(&[("lights.Key.lumens", None), ("lights.Nobody.lumens", None)]).unwrap();
+        assert!(document.look().unwrap().lights.get("Key").is_none_or(|light| light.strength.is_none()));
+    }
+
+    #[test]
+    fn saving_is_whole_and_an_accident_leaves_a_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        fs::write(&file, TEXT).unwrap();
+        let mut document = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
+        assert!(document.recovered().is_none());
+        document.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
+        document.keep_copy_now();
+        assert_eq!(fs::read_to_string(&file).unwrap(), TEXT, "the file waits for a save");
+        // The program ends here; the next one finds the copy.
+        let next = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
+        assert_eq!(next.recovered().unwrap().text, document.text());
+        document.save().unwrap();
+        assert!(!document.changed());
+        assert!(next.recovered().is_none(), "a save takes the copy away");
+        assert_eq!(fs::read_to_string(&file).unwrap(), document.text());
+        document.save_as(dir.path().join("no/such/folder/b.toml")).unwrap_err();
+        assert_eq!(document.file(), Some(file.as_path()), "what cannot be written is not where it is saved");
+    }
+}

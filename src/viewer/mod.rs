@@ -1,0 +1,257 @@
+//! The look-dev window: a scene with its look, in real units, with the truth one key away.
+//!
+//! `app.rs` is the window's content and knows of no window system: tests drive it as people do, by input events. This file is
+//! the window: made by winit, shown by a swapchain, redrawn when something changes.
+
+pub mod aim;
+pub mod app;
+pub mod document;
+pub mod paint;
+pub mod panels;
+pub mod stage;
+pub mod tracer;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use raw_window_handle::HasDisplayHandle;
+use winit::{
+    application::ApplicationHandler,
+    dpi::{LogicalSize, PhysicalSize},
+    event::WindowEvent,
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoop},
+    window::{Window, WindowId},
+};
+
+pub use app::{App, Options};
+
+use self::paint::Painter;
+use crate::{
+    gpu::{
+        Gpu, GpuError, GpuOptions,
+        window::{Shown, Surface, Swapchain},
+    },
+    studio::StudioError,
+};
+
+/// Why the window cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// No window can be had.
+    #[error("no window can be opened: {detail}; `sunny16 render` needs none")]
+    Window {
+        /// Why.
+        detail: String,
+    },
+    /// The device.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// The scene or its look.
+    #[error(transparent)]
+    Studio(StudioError),
+    /// What the validation layer had to say (`--validation`).
+    #[error("the validation layer reports {} messages", .0.len())]
+    Validation(Vec<String>),
+    /// The system.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+}
+
+impl From<StudioError> for ViewError {
+    fn from(error: StudioError) -> Self {
+        match error {
+            StudioError::Gpu(error) => Self::Gpu(error),
+            error => Self::Studio(error),
+        }
+    }
+}
+
+/// Opens the window, and returns when it is closed.
+///
+/// # Errors
+/// No display; no device that can show pictures in it; a lost device, after the look was kept.
+pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
+    let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
+    let events = EventLoop::new().map_err(|error| oops(&error))?;
+    let mut handler = Handler { options, gpu_options: gpu, open: None, failed: None };
+    events.run_app(&mut handler).map_err(|error| oops(&error))?;
+    // What was open is let go before the display is.
+    let failed = handler.failed.take();
+    let gpu = handler.open.as_ref().map(|open| open.gpu.clone());
+    drop(handler);
+    let messages = gpu.map_or_else(Vec::new, |gpu| gpu.validation_messages());
+    match failed {
+        Some(error) => Err(error),
+        None if messages.is_empty() => Ok(()),
+        None => Err(ViewError::Validation(messages)),
+    }
+}
+
+/// Frames a second that the window is redrawn at most while a picture grows.
+const MOST_FRAMES: u64 = 60;
+
+struct Handler {
+    options: Options,
+    gpu_options: GpuOptions,
+    open: Option<Open>,
+    failed: Option<ViewError>,
+}
+
+/// All that belongs to a window that is open; let go from top to bottom.
+struct Open {
+    app: App,
+    painter: Painter,
+    swapchain: Option<Swapchain>,
+    surface: Arc<Surface>,
+    input: egui_winit::State,
+    gpu: Gpu,
+    window: Arc<Window>,
+    redraw_at: Option<Instant>,
+}
+
+/// The window's first size (points).
+const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
+
+impl Handler {
+    fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
+        let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
+        let attributes = Window::default_attributes().with_title("sunny16").with_inner_size(FIRST_SIZE);
+        let window = Arc::new(events.create_window(attributes).map_err(|error| oops(&error))?);
+        let display = window.display_handle().map_err(|error| oops(&error))?.as_raw();
+        let gpu = Gpu::open(&GpuOptions { display: Some(display), ..self.gpu_options.clone() })?;
+        let surface = Arc::new(Surface::new(&gpu, &window)?);
+        let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), None)?;
+        let format = swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
+        let painter = Painter::new(&gpu, format)?;
+        let app = App::new(&gpu, self.options.clone())?;
+        let limit = gpu.limits().max_image_dimension2_d as usize;
+        let input = egui_winit::State::new(
+            app.context().clone(),
+            egui::ViewportId::ROOT,
+            &window,
+            Some(window.scale_factor() as f32),
+            None,
+            Some(limit),
+        );
+        Ok(Open { app, painter, swapchain, surface, input, gpu, window, redraw_at: None })
+    }
+}
+
+fn size_of(size: PhysicalSize<u32>) -> [u32; 2] {
+    [size.width, size.height]
+}
+
+impl Open {
+    /// One frame of the window.
+    fn draw(&mut self) -> Result<(), ViewError> {
+        let size = size_of(self.window.inner_size());
+        // Minimised: there is nothing to draw to, and nothing grows.
+        if size.contains(&0) {
+            return Ok(());
+        }
+        let stale = self.swapchain.as_ref().is_none_or(|swapchain| swapchain.size() != size);
+        if stale {
+            self.rebuild(size)?;
+        }
+        let input = self.input.take_egui_input(&self.window);
+        let output = self.app.frame(input);
+        self.input.handle_platform_output(&self.window, output.platform_output);
+        let scale = output.pixels_per_point;
+        if let Some(image) = self.app.work.as_ref().and_then(|work| work.stage.shown()) {
+            self.painter.set_image(0, image, false);
+        }
+        let primitives = self.app.context().tessellate(output.shapes, scale);
+        let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
+        let repaint = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
+        self.redraw_at = Instant::now().checked_add(repaint.max(Duration::from_micros(1_000_000 / MOST_FRAMES)));
+        if repaint > Duration::from_secs(3600) {
+            self.redraw_at = None;
+        }
+        let Some(swapchain) = &self.swapchain else { return Ok(()) };
+        if self.painter.show(swapchain, &shapes)? == Shown::Stale {
+            self.rebuild(size)?;
+            self.redraw_at = Some(Instant::now());
+        }
+        let title = self.app.work.as_ref().map_or_else(
+            || "sunny16".to_owned(),
+            |work| {
+                let changed = if work.document.changed() { "*" } else { "" };
+                format!("{}{changed} - sunny16", work.stage.opened.request.name())
+            },
+        );
+        if self.window.title() != title {
+            self.window.set_title(&title);
+        }
+        Ok(())
+    }
+
+    fn rebuild(&mut self, size: [u32; 2]) -> Result<(), ViewError> {
+        self.painter.settle()?;
+        let old = self.swapchain.take();
+        self.swapchain = Swapchain::new(&self.gpu, &self.surface, size, old)?;
+        if let Some(format) = self.swapchain.as_ref().map(Swapchain::format)
+            && format != self.painter.format()
+        {
+            log::warn!("the window's format has changed to {format:?}; the interface keeps its own");
+        }
+        Ok(())
+    }
+}
+
+impl ApplicationHandler for Handler {
+    fn resumed(&mut self, events: &ActiveEventLoop) {
+        if self.open.is_some() {
+            return;
+        }
+        match self.begin(events) {
+            Ok(open) => {
+                open.window.request_redraw();
+                self.open = Some(open);
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                events.exit();
+            }
+        }
+    }
+
+    fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let Some(open) = &mut self.open else { return };
+        let response = open.input.on_window_event(&open.window, &event);
+        if response.repaint {
+            open.window.request_redraw();
+        }
+        match event {
+            WindowEvent::CloseRequested => {
+                open.app.close();
+                open.window.request_redraw();
+            }
+            WindowEvent::RedrawRequested => {
+                if let Err(error) = open.draw() {
+                    // The look is worth more than the picture.
+                    open.app.keep_what_is_unsaved();
+                    self.failed = Some(error);
+                    return events.exit();
+                }
+            }
+            _ => {}
+        }
+        if open.app.closes {
+            events.exit();
+        }
+    }
+
+    fn about_to_wait(&mut self, events: &ActiveEventLoop) {
+        let Some(open) = &mut self.open else { return };
+        match open.redraw_at {
+            Some(at) if at <= Instant::now() => {
+                open.redraw_at = None;
+                open.window.request_redraw();
+            }
+            Some(at) => events.set_control_flow(ControlFlow::WaitUntil(at)),
+            None => events.set_control_flow(ControlFlow::Wait),
+        }
+    }
+}

@@ -1,0 +1,564 @@
+//! What is selected, in real units: every change goes into the look by its property's path.
+
+use egui::{ComboBox, DragValue, RichText, Ui};
+use glam::{DMat4, DVec3};
+
+use crate::{
+    camera::body::{Dial, Stop},
+    photometry::lights::{Emitter, LightStrength, PhysicalLight},
+    scene::{Light, look},
+    viewer::{app::App, stage::Stage},
+};
+
+/// What is selected.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Selection {
+    /// The camera.
+    #[default]
+    Camera,
+    /// A light by its name.
+    Light(String),
+    /// Sky, sun and maps.
+    Environment,
+    /// A material by its name.
+    Material(String),
+    /// Passes and the camera's effects.
+    Effects,
+}
+
+impl Selection {
+    /// The light's name, where it is one.
+    #[must_use]
+    pub fn light_name(&self) -> Option<&str> {
+        if let Self::Light(name) = self { Some(name) } else { None }
+    }
+}
+
+/// The light of a name as the look has made it, and its place.
+pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, DMat4)> {
+    let scene = &stage.opened.scene;
+    scene.walk().into_iter().find_map(|placed| {
+        let light = scene.lights.get(placed.node.light?)?;
+        (light.name == name || placed.node.name == name).then_some((light, placed.world))
+    })
+}
+
+/// Where a light is.
+pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
+    light_of(stage, name).map(|(_, world)| world)
+}
+
+/// Changes to be made: (path, value), none to take the property out.
+type Changes = Vec<(String, Option<String>)>;
+
+/// A number as a property has it: as short as it is exact enough.
+fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if value != 0.0 && value.abs() < 1e-4 { format!("{value:e}") } else { text.to_owned() }
+}
+
+/// Standard stops to choose from beside a number that can be any.
+fn dial(ui: &mut Ui, name: &str, dial: Dial, now: Option<f64>, path: &str, changes: &mut Changes) {
+    ui.label(name);
+    ui.horizontal(|ui| {
+        let stops = dial.stops();
+        let nearest = now.and_then(|now| dial.nearest(now));
+        let text = match (now, nearest) {
+            (Some(now), Some(stop)) if (now / stop.nominal - 1.0).abs() < 0.02 => engraved(dial, stop),
+            (Some(now), _) => short(now),
+            (None, _) => "by the meter".into(),
+        };
+        let at = nearest.and_then(|near| stops.iter().position(|stop| *stop == near));
+        let step = |by: i32| at.and_then(|at| stops.get(usize::try_from(at as i32 + by).ok()?));
+        let mut set = |stop: &Stop| changes.push((path.into(), Some(engraved(dial, *stop))));
+        if ui.small_button("-").clicked()
+            && let Some(stop) = step(-1)
+        {
+            set(stop);
+        }
+        let mut free = false;
+        ComboBox::from_id_salt(path).selected_text(text).width(96.0).show_ui(ui, |ui| {
+            free = ui.selectable_label(now.is_none(), "by the meter").clicked();
+            for stop in &stops {
+                if ui.selectable_label(nearest == Some(*stop), engraved(dial, *stop)).clicked() {
+                    set(stop);
+                }
+            }
+        });
+        if ui.small_button("+").clicked()
+            && let Some(stop) = step(1)
+        {
+            set(stop);
+        }
+        if free {
+            changes.push((path.into(), None));
+        }
+    });
+    ui.end_row();
+}
+
+/// A stop as the dial has it engraved, which is how the look file writes it too: fractions of a second as such.
+fn engraved(dial: Dial, stop: Stop) -> String {
+    if dial == Dial::Shutter && stop.nominal < 0.9 {
+        format!("1/{}", short(1.0 / stop.nominal))
+    } else {
+        short(stop.nominal)
+    }
+}
+
+/// A number that is dragged; a change is one of a property.
+fn number(
+    ui: &mut Ui,
+    name: &str,
+    (now, speed, range): (f64, f64, [f64; 2]),
+    suffix: &str,
+    path: &str,
+    changes: &mut Changes,
+) {
+    ui.label(name);
+    let mut value = now;
+    let drag = DragValue::new(&mut value).speed(speed).range(range[0]..=range[1]).suffix(suffix).max_decimals(4);
+    if ui.add(drag).changed() && value != now {
+        changes.push((path.into(), Some(short(value))));
+    }
+    ui.end_row();
+}
+
+/// Three metres that are dragged.
+fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes) {
+    ui.label(name);
+    ui.horizontal(|ui| {
+        let mut values = now.to_array();
+        let mut changed = false;
+        for value in &mut values {
+            changed |= ui.add(DragValue::new(value).speed(0.01).max_decimals(3)).changed();
+        }
+        if changed {
+            changes.push((path.into(), Some(format!("{:.5} {:.5} {:.5}", values[0], values[1], values[2]))));
+        }
+    });
+    ui.end_row();
+}
+
+/// A switch; a change is one of a property.
+fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &mut Changes) {
+    ui.label(name);
+    let mut on = now;
+    if ui.checkbox(&mut on, "").changed() {
+        changes.push((path.into(), Some(on.to_string())));
+    }
+    ui.end_row();
+}
+
+/// Text that is a property once Enter is pressed.
+fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mut Changes) {
+    ui.label(name);
+    let id = ui.id().with(path);
+    let mut typed: String = ui.data(|data| data.get_temp(id)).unwrap_or_else(|| now.to_owned());
+    let field = ui.add(egui::TextEdit::singleline(&mut typed).hint_text(hint).desired_width(150.0));
+    if field.lost_focus() {
+        if typed != now {
+            changes.push((path.into(), (!typed.trim().is_empty()).then(|| typed.trim().to_owned())));
+        }
+        ui.data_mut(|data| data.remove_temp::<String>(id));
+    } else if field.has_focus() {
+        ui.data_mut(|data| data.insert_temp(id, typed));
+    }
+    ui.end_row();
+}
+
+/// Strengths of a light in each unit that it can be given in: property, unit, value.
+fn strengths(source: PhysicalLight) -> Vec<(&'static str, &'static str, f64)> {
+    let mut all = Vec::new();
+    if let Some(lumens) = source.lumens() {
+        all.push(("lumens", "lm", lumens.get()));
+    }
+    if let Some(candela) = source.candela() {
+        all.push(("candela", "cd", candela.get()));
+    }
+    if let Emitter::Sun { .. } = source.emitter() {
+        all.push(("lux", "lx", source.lux(1.0).get()));
+    }
+    if let Some(nits) = source.nits() {
+        all.push(("nits", "nit", nits.get()));
+    }
+    if let Some(ev) = source.ev100() {
+        all.push(("ev100", "EV", ev.get()));
+    }
+    all
+}
+
+/// The unit that the author wrote.
+fn authored(source: PhysicalLight) -> &'static str {
+    match source.authored() {
+        LightStrength::Lumens(_) => "lumens",
+        LightStrength::Candela(_) => "candela",
+        LightStrength::Lux(_) => "lux",
+        LightStrength::Nits(_) => "nits",
+        LightStrength::Ev(_) => "ev100",
+    }
+}
+
+impl App {
+    pub(super) fn inspector(&mut self, ui: &mut Ui) {
+        let mut changes: Changes = Vec::new();
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            let Some(work) = &self.work else { return };
+            match work.selected.clone() {
+                Selection::Camera => camera(ui, &work.stage, &mut changes),
+                Selection::Light(name) => light(ui, &work.stage, &name, &mut changes),
+                Selection::Environment => environment(ui, &work.stage, &mut changes),
+                Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
+                Selection::Effects => effects(ui, &work.stage, &mut changes),
+            }
+            ui.separator();
+            egui::CollapsingHeader::new("Look file").show(ui, |ui| {
+                ui.label(RichText::new(work.document.text()).monospace().size(11.0));
+            });
+            egui::CollapsingHeader::new("Looks to go back to").show(ui, |ui| self.snapshots(ui));
+        });
+        if !changes.is_empty() {
+            let changes: Vec<(&str, Option<&str>)> =
+                changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
+            self.set(&changes);
+        }
+    }
+
+    /// Looks kept by name: A and B and more.
+    fn snapshots(&self, ui: &mut Ui) {
+        let Some(work) = &self.work else { return };
+        let id = egui::Id::new("snapshot");
+        if ui.button("Keep this look").clicked() {
+            let name = format!("{}", (b'A' + (work.snapshots.len() % 26) as u8) as char);
+            ui.data_mut(|data| data.insert_temp(id, Snapshot::Keep(name)));
+        }
+        for (index, (name, text)) in work.snapshots.iter().enumerate() {
+            let now = text == work.document.text();
+            if ui.selectable_label(now, name).clicked() {
+                ui.data_mut(|data| data.insert_temp(id, Snapshot::Take(index)));
+            }
+        }
+    }
+
+    /// Does what was asked for in `snapshots`.
+    pub(super) fn follow_snapshots(&mut self, ctx: &egui::Context) {
+        let id = egui::Id::new("snapshot");
+        let Some(asked) = ctx.data_mut(|data| data.remove_temp::<Snapshot>(id)) else { return };
+        let Some(work) = &mut self.work else { return };
+        match asked {
+            Snapshot::Nothing => {}
+            Snapshot::Keep(name) => work.snapshots.push((name, work.document.text().to_owned())),
+            Snapshot::Take(index) => {
+                if let Some((name, text)) = work.snapshots.get(index).cloned() {
+                    work.document.replace(text, &format!("look {name}"));
+                    self.follow();
+                }
+            }
+        }
+    }
+}
+
+/// What is asked of the looks that are kept.
+#[derive(Clone, Default)]
+enum Snapshot {
+    #[default]
+    Nothing,
+    Keep(String),
+    Take(usize),
+}
+
+fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+    egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
+}
+
+fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+    let look = &stage.opened.look;
+    let camera = &look.camera;
+    ui.heading("Camera");
+    ui.weak(&stage.opened.camera_name);
+    grid(ui, "dials", |ui| {
+        dial(ui, "Aperture f/", Dial::FStop, camera.f_stop, "camera.lens.f_stop", changes);
+        dial(ui, "Shutter", Dial::Shutter, camera.shutter, "camera.body.shutter", changes);
+        dial(ui, "ISO", Dial::Iso, camera.iso, "camera.body.iso", changes);
+        let compensation = camera.compensation.unwrap_or(0.0);
+        number(ui, "Compensation", (compensation, 0.02, [-20.0, 20.0]), " EV", "camera.exposure.compensation", changes);
+        ui.label("Exposure by");
+        let now = crate::studio::expose::control(look).name();
+        ComboBox::from_id_salt("mode").selected_text(now).show_ui(ui, |ui| {
+            for mode in ["auto", "manual", "aperture", "shutter", "iso", "program"] {
+                if ui.selectable_label(now == mode, mode).clicked() {
+                    changes.push(("camera.exposure.mode".into(), Some(mode.into())));
+                }
+            }
+        });
+        ui.end_row();
+        let rig = &camera.rig;
+        text(ui, "Sensor", "", "full-frame, 36x24", "camera.body.sensor", changes);
+        let focal = rig.focal_length.map_or(35.0, |f| f * 1e3);
+        let label = if rig.focal_length.is_some() { "Focal length" } else { "Focal length (file's)" };
+        number(ui, label, (focal, 0.2, [0.1, 10_000.0]), " mm", "camera.lens.focal_length", changes);
+        let focus = rig.focus.filter(|focus| focus.is_finite()).unwrap_or(10.0);
+        number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes);
+        text(ui, "Lens", "", "builtin:NAME or a .json", "camera.lens.prescription", changes);
+        text(ui, "White balance", "", "daylight, 3200", "camera.white_balance", changes);
+        let pose = stage.pose();
+        place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
+    });
+    if let Some(exposed) = &stage.exposed {
+        ui.add_space(6.0);
+        ui.label(format!(
+            "EV100 {:.2}, white at {}",
+            exposed.exposure.ev100().get(),
+            super::status::nits(exposed.exposure.saturation_luminance().get())
+        ));
+        if let Some(solved) = &exposed.solved {
+            let dials = solved.dials;
+            ui.label(format!("turned to f/{:.3}, {:.6} s, ISO {:.0}", dials.f_stop, dials.shutter_s, dials.iso));
+        }
+        if let Some(metered) = exposed.metered {
+            let off = metered.stops_above(exposed.exposure);
+            if off.abs() > 3.0 {
+                let text = format!("the scene meters {off:+.1} stops from these dials");
+                ui.label(RichText::new(text).color(super::status::BAD));
+            }
+        }
+    }
+}
+
+fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
+    ui.heading(name);
+    let path = |property: &str| format!("lights.{name}.{property}");
+    let set = stage.opened.look.lights.get(name).cloned().unwrap_or_default();
+    let Some((light, world)) = light_of(stage, name) else {
+        ui.label("switched off");
+        if ui.button("Switch on").clicked() {
+            changes.push((path("enabled"), None));
+        }
+        return;
+    };
+    let source = light.source;
+    ui.weak(source.emitter().name());
+    grid(ui, "light", |ui| {
+        let all = strengths(source);
+        let unit = authored(source);
+        if let Some(&(property, short_unit, value)) = all.iter().find(|(property, ..)| *property == unit) {
+            ui.label("Strength");
+            ui.horizontal(|ui| {
+                let mut typed = value;
+                let speed = if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
+                let range = if property == "ev100" { -64.0..=64.0 } else { 0.0..=1e12 };
+                if ui.add(DragValue::new(&mut typed).speed(speed).range(range).max_decimals(3)).changed() {
+                    changes.push((path(property), Some(short(typed))));
+                }
+                ComboBox::from_id_salt("unit").selected_text(short_unit).width(56.0).show_ui(ui, |ui| {
+                    for &(other, unit, value) in &all {
+                        if ui.selectable_label(other == property, format!("{unit}   {value:.4}")).clicked()
+                            && other != property
+                        {
+                            // The same light in another unit.
+                            changes.push((path(property), None));
+                            changes.push((path(other), Some(short(value))));
+                        }
+                    }
+                });
+            });
+            ui.end_row();
+        }
+        for (_, unit, value) in all.iter().filter(|(property, ..)| *property != unit) {
+            ui.label("");
+            ui.weak(format!("= {} {unit}", short(*value)));
+            ui.end_row();
+        }
+        let kelvin = set.kelvin.unwrap_or(6500.0);
+        let label = if set.kelvin.is_some() { "Colour" } else { "Colour (file's)" };
+        number(ui, label, (kelvin, 10.0, [500.0, 40_000.0]), " K", &path("kelvin"), changes);
+        if set.kelvin.is_some() {
+            number(ui, "Tint", (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]), " Duv", &path("tint"), changes);
+        }
+        match source.emitter() {
+            Emitter::Point
+            | Emitter::Sphere { .. }
+            | Emitter::Tube { .. }
+            | Emitter::Disk { .. }
+            | Emitter::Rectangle { .. } => {}
+            Emitter::Spot { cone, .. } => {
+                let degrees = [cone.inner(), cone.outer()].map(f64::to_degrees);
+                number(
+                    ui,
+                    "Inner half angle",
+                    (degrees[0], 0.2, [0.0, degrees[1]]),
+                    " deg",
+                    &path("inner_half_angle"),
+                    changes,
+                );
+                number(
+                    ui,
+                    "Outer half angle",
+                    (degrees[1], 0.2, [0.1, 180.0]),
+                    " deg",
+                    &path("outer_half_angle"),
+                    changes,
+                );
+            }
+            Emitter::Sun { angular_radius } => {
+                let degrees = (angular_radius * 2.0).to_degrees();
+                number(ui, "Diameter", (degrees, 0.01, [0.0, 90.0]), " deg", &path("angular_diameter"), changes);
+            }
+        }
+        match source.emitter() {
+            Emitter::Sphere { radius } | Emitter::Disk { radius, .. } => {
+                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
+            }
+            Emitter::Rectangle { width, height, .. } => {
+                number(ui, "Width", (width, 0.005, [1e-6, 1e4]), " m", &path("width"), changes);
+                number(ui, "Height", (height, 0.005, [1e-6, 1e4]), " m", &path("height"), changes);
+            }
+            Emitter::Tube { radius, length } => {
+                number(ui, "Radius", (radius, 0.002, [1e-6, 1e4]), " m", &path("radius"), changes);
+                number(ui, "Length", (length, 0.005, [1e-6, 1e4]), " m", &path("length"), changes);
+            }
+            _ => {}
+        }
+        if matches!(source.emitter(), Emitter::Point | Emitter::Spot { .. }) {
+            let now = set.ies.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+            text(ui, "IES", &now, "profile.ies", &path("ies"), changes);
+        }
+        switch(ui, "Shadow", light.shadow, &path("shadow"), changes);
+        if source.emitter().area().is_some() {
+            switch(ui, "Seen", light.visible, &path("visible"), changes);
+        }
+        place(ui, "Position", world.w_axis.truncate(), &path("position"), changes);
+        let aim = set.aim.unwrap_or_else(|| crate::viewer::aim::target_of(world, 1.0));
+        place(ui, "Aim", aim, &path("aim"), changes);
+    });
+    if let Some(profile) = &light.profile {
+        ui.add_space(4.0);
+        ui.weak(format!("profile of {} lm", short(profile.lumens().get())));
+        polar(ui, profile);
+    }
+}
+
+/// The luminous intensity over the angle from the axis, in the profile's first plane.
+fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
+    let side = ui.available_width().min(220.0);
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(side, side), egui::Sense::hover());
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(rect, 2.0, egui::Color32::from_gray(24));
+    let most = profile.peak().get().max(1e-9);
+    let radius = side * 0.45;
+    for ring in 1..=4 {
+        painter.circle_stroke(
+            rect.center(),
+            radius * ring as f32 / 4.0,
+            egui::Stroke::new(0.5, egui::Color32::from_gray(70)),
+        );
+    }
+    for turn in [0.0f64, std::f64::consts::FRAC_PI_2] {
+        let points: Vec<egui::Pos2> = (0..=180)
+            .map(|step| {
+                let angle = f64::from(step * 2).to_radians();
+                let (vertical, horizontal) = if angle <= std::f64::consts::PI {
+                    (angle, turn)
+                } else {
+                    (std::f64::consts::TAU - angle, turn + std::f64::consts::PI)
+                };
+                let part = profile.candela(vertical, horizontal).get() / most;
+                rect.center() + egui::vec2(angle.sin() as f32, angle.cos() as f32) * (part as f32 * radius)
+            })
+            .collect();
+        let color =
+            if turn == 0.0 { egui::Color32::from_rgb(255, 200, 80) } else { egui::Color32::from_rgb(120, 170, 255) };
+        painter.line(points, egui::Stroke::new(1.5, color));
+    }
+}
+
+fn environment(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+    ui.heading("Surroundings");
+    let sun = stage.opened.scene.walk().iter().any(|placed| placed.node.name == "sun");
+    ui.weak(match (&stage.opened.scene.environment, sun) {
+        (None, _) => "none: what no lamp lights is black",
+        (Some(_), true) => "sky or map, with a sun",
+        (Some(_), false) => "sky or map",
+    });
+    listed(ui, "environment.", changes);
+}
+
+fn effects(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+    ui.heading("Passes and effects");
+    let look = &stage.opened.look;
+    grid(ui, "usual", |ui| {
+        switch(ui, "Reflections", stage.opened.ssr().enabled, "passes.ssr.enabled", changes);
+        switch(ui, "Bounced light", stage.opened.gi().enabled, "gi.enabled", changes);
+        switch(ui, "Shadows", stage.opened.shadows().enabled, "passes.shadows.enabled", changes);
+        switch(ui, "Ambient occlusion", stage.opened.ao().enabled, "passes.ao.enabled", changes);
+        ui.label("Edges");
+        let now = format!("{:?}", look.passes.aa_method.unwrap_or_default()).to_lowercase();
+        ComboBox::from_id_salt("aa").selected_text(&now).show_ui(ui, |ui| {
+            for method in ["none", "morphological", "temporal"] {
+                if ui.selectable_label(now == method, method).clicked() {
+                    changes.push(("passes.aa.method".into(), Some(method.into())));
+                }
+            }
+        });
+        ui.end_row();
+        ui.label("Tone mapper");
+        let mapper = look.passes.tone_mapper.unwrap_or_default();
+        ComboBox::from_id_salt("tonemap").selected_text(mapper.name()).show_ui(ui, |ui| {
+            for other in crate::camera::ToneMapper::ALL {
+                if ui.selectable_label(mapper == other, other.name()).clicked() {
+                    changes.push(("passes.tonemap.operator".into(), Some(other.name().into())));
+                }
+            }
+        });
+        ui.end_row();
+    });
+    listed(ui, "effects.", changes);
+    listed(ui, "gi.", changes);
+    listed(ui, "passes.", changes);
+}
+
+fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
+    ui.heading(name);
+    let Some(material) = stage.opened.scene.materials.iter().find(|material| material.name == name) else { return };
+    let path = |property: &str| format!("materials.{name}.{property}");
+    grid(ui, "material", |ui| {
+        ui.label("Base colour");
+        let color = material.base_color;
+        let mut rgb = [color.x, color.y, color.z];
+        if ui.color_edit_button_rgb(&mut rgb).changed() {
+            changes.push((path("base_color"), Some(format!("{:.4} {:.4} {:.4}", rgb[0], rgb[1], rgb[2]))));
+        }
+        ui.end_row();
+        number(ui, "Metallic", (f64::from(material.metallic), 0.005, [0.0, 1.0]), "", &path("metallic"), changes);
+        number(ui, "Roughness", (f64::from(material.roughness), 0.005, [0.0, 1.0]), "", &path("roughness"), changes);
+        number(ui, "Index of refraction", (f64::from(material.ior), 0.005, [1.0, 5.0]), "", &path("ior"), changes);
+        let emission = material.emission;
+        ui.label("Emission");
+        ui.horizontal(|ui| {
+            let mut nits = emission.to_array();
+            let mut changed = false;
+            for value in &mut nits {
+                let speed = (*value * 0.005).max(0.1);
+                changed |= ui.add(DragValue::new(value).speed(speed).range(0.0..=1e9)).changed();
+            }
+            ui.weak("nit");
+            if changed {
+                changes.push((path("emission"), Some(format!("{} {} {}", nits[0], nits[1], nits[2]))));
+            }
+        });
+        ui.end_row();
+    });
+    ui.weak("Factors: textures are multiplied by them.");
+}
+
+/// All properties of a section by name, with what each takes.
+fn listed(ui: &mut Ui, section: &str, changes: &mut Changes) {
+    egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
+        grid(ui, section, |ui| {
+            for (path, takes) in look::properties().filter(|(path, _)| path.starts_with(section)) {
+                text(ui, path.trim_start_matches(section), "", takes, path, changes);
+            }
+        });
+    });
+}

@@ -1,0 +1,299 @@
+//! What the window shows: bar, outliner, inspector, scopes, picture, status.
+
+pub mod gallery;
+pub mod inspector;
+pub mod outliner;
+pub mod palette;
+pub mod picture;
+pub mod scopes;
+pub mod status;
+pub mod truth;
+
+use std::path::PathBuf;
+
+use egui::{Key, KeyboardShortcut, Modifiers, Ui};
+
+use super::app::App;
+use crate::{output, studio::Request, walk::Mode};
+
+const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
+const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
+const REDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::Z);
+const REDO_TOO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Y);
+const QUIT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Q);
+const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::P);
+
+impl App {
+    /// All panels.
+    pub(super) fn layout(&mut self, ui: &mut Ui) {
+        self.shortcuts(ui);
+        egui::Panel::top("bar").show(ui, |ui| self.bar(ui));
+        egui::Panel::bottom("status").exact_size(26.0).show(ui, |ui| self.status(ui));
+        if self.work.is_none() || self.gallery {
+            egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
+        } else {
+            egui::Panel::left("outliner").default_size(210.0).resizable(true).show(ui, |ui| self.outliner(ui));
+            egui::Panel::right("inspector").default_size(300.0).resizable(true).show(ui, |ui| self.inspector(ui));
+            if self.scopes.open {
+                egui::Panel::bottom("scopes").default_size(190.0).resizable(true).show(ui, |ui| self.show_scopes(ui));
+            }
+            egui::CentralPanel::no_frame().show(ui, |ui| self.picture(ui));
+        }
+        self.notices(ui);
+        self.dialogs(ui);
+        self.show_palette(ui);
+        let ctx = ui.ctx().clone();
+        self.follow_snapshots(&ctx);
+    }
+
+    fn shortcuts(&mut self, ui: &Ui) {
+        let ctx = ui.ctx().clone();
+        let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
+        if pressed(&REDO) || pressed(&REDO_TOO) {
+            self.redo();
+        } else if pressed(&UNDO) {
+            self.undo();
+        }
+        if pressed(&SAVE) {
+            self.save();
+        }
+        if pressed(&QUIT) {
+            self.close();
+        }
+        if pressed(&PALETTE) {
+            self.palette.toggle();
+        }
+        // Bare keys belong to text fields while one is written in.
+        if ctx.egui_wants_keyboard_input() || self.work.is_none() {
+            return;
+        }
+        let key = |key: Key| ctx.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+        if key(Key::Home) {
+            self.home();
+        }
+        if key(Key::F) {
+            self.frame_selected();
+        }
+        if key(Key::V) {
+            self.truth.next_mode();
+        }
+        if key(Key::H) {
+            self.scopes.open = !self.scopes.open;
+        }
+        if key(Key::C) {
+            self.scopes.next_overlay();
+        }
+        if key(Key::M) {
+            self.tool = picture::Tool::Meter;
+        }
+        if key(Key::P) {
+            self.tool = picture::Tool::Focus;
+        }
+        if key(Key::Escape) {
+            self.tool = picture::Tool::Select;
+        }
+        if key(Key::F12) {
+            self.screenshot();
+        }
+        for (number, mode) in [(Key::Num1, Mode::Orbit), (Key::Num2, Mode::Fly), (Key::Num3, Mode::Walk)] {
+            if key(number) {
+                self.move_by(mode);
+            }
+        }
+    }
+
+    fn bar(&mut self, ui: &mut Ui) {
+        ui.horizontal_wrapped(|ui| {
+            ui.menu_button("File", |ui| {
+                ui.label("Open a scene or look");
+                let field = ui.text_edit_singleline(&mut self.open_field);
+                let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+                if (ui.button("Open").clicked() || entered) && !self.open_field.is_empty() {
+                    let file = PathBuf::from(self.open_field.trim());
+                    self.open_file(&file);
+                    ui.close();
+                }
+                if ui.button("Gallery").clicked() {
+                    self.gallery = true;
+                    ui.close();
+                }
+                let recent = self.recent.clone();
+                if !recent.is_empty() {
+                    ui.separator();
+                    for scene in recent {
+                        if ui.button(scene.display().to_string()).clicked() {
+                            self.open(&Request { scene: Some(scene), ..Request::default() });
+                            ui.close();
+                        }
+                    }
+                }
+                ui.separator();
+                if ui.button("Save look    Ctrl+S").clicked() {
+                    self.save();
+                    ui.close();
+                }
+                if ui.button("Save look as...").clicked() {
+                    let now = self.work.as_ref().and_then(|work| work.document.file());
+                    self.save_field =
+                        Some(now.map_or_else(|| "scene.look.toml".into(), |file| file.display().to_string()));
+                    ui.close();
+                }
+                if ui.button("Picture to PNG and EXR    F12").clicked() {
+                    self.screenshot();
+                    ui.close();
+                }
+                if ui.button("Quit    Ctrl+Q").clicked() {
+                    self.close();
+                }
+            });
+            let steps =
+                self.work.as_ref().map_or([None, None], |work| work.document.steps().map(|s| s.map(str::to_owned)));
+            let [undo, redo] = steps;
+            if ui
+                .add_enabled(undo.is_some(), egui::Button::new("Undo"))
+                .on_hover_text(undo.unwrap_or_default())
+                .clicked()
+            {
+                self.undo();
+            }
+            if ui
+                .add_enabled(redo.is_some(), egui::Button::new("Redo"))
+                .on_hover_text(redo.unwrap_or_default())
+                .clicked()
+            {
+                self.redo();
+            }
+            ui.separator();
+            for (tool, name, hint) in picture::Tool::ALL {
+                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+            }
+            ui.separator();
+            let mode = self.work.as_ref().map(|work| work.controller.mode());
+            for (wanted, name, hint) in [
+                (
+                    Mode::Orbit,
+                    "Orbit",
+                    "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
+                ),
+                (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
+                (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
+            ] {
+                if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
+                    self.move_by(wanted);
+                }
+            }
+            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
+                self.home();
+            }
+            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
+                self.keep_camera();
+            }
+            ui.separator();
+            ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
+            self.truth_bar(ui);
+        });
+    }
+
+    /// The picture as it is, at its full number of frames or not, to files beside the look.
+    pub(super) fn screenshot(&mut self) {
+        let Some(work) = &self.work else { return };
+        let Some(finished) = &work.stage.finished else { return };
+        let name = work.document.file().map_or_else(
+            || PathBuf::from("picture"),
+            |file| {
+                file.with_file_name(file.file_name().map_or("picture".into(), |n| {
+                    n.to_string_lossy().trim_end_matches(".toml").trim_end_matches(".look").to_owned()
+                }))
+            },
+        );
+        let free = (0..10_000).find_map(|number| {
+            let png = PathBuf::from(format!("{}.{number:04}.png", name.display()));
+            (!png.exists()).then_some(png)
+        });
+        let Some(png) = free else { return self.complain(format!("{}: 10,000 pictures are there", name.display())) };
+        let picture = &finished.picture;
+        let nits: Vec<[f32; 4]> = picture.nits.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+        let layers = [output::Layer { name: "", channels: &["R", "G", "B"], pixels: &nits }];
+        let exr = png.with_extension("exr");
+        let written = output::write_png(&png, picture.width, picture.height, &picture.display)
+            .and_then(|()| output::write_exr(&exr, picture.width, picture.height, 1.0, &layers));
+        match written {
+            Ok(()) => self.say(format!(
+                "{} and .exr, {} of {} frames",
+                png.display(),
+                finished.samples[0],
+                finished.samples[1]
+            )),
+            Err(error) => self.complain(error.to_string()),
+        }
+    }
+
+    fn dialogs(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        if self.about_to_close {
+            egui::Modal::new("close".into()).show(&ctx, |ui| {
+                ui.heading("The look has changes that are not saved");
+                ui.horizontal(|ui| {
+                    if ui.button("Save and close").clicked() {
+                        self.save();
+                        self.closes = self.work.as_ref().is_none_or(|work| !work.document.changed());
+                        self.about_to_close = false;
+                    }
+                    if ui.button("Close without saving").clicked() {
+                        self.closes = true;
+                    }
+                    if ui.button("Go on").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+                        self.about_to_close = false;
+                    }
+                });
+            });
+        }
+        if let Some(mut place) = self.save_field.take() {
+            let mut open = true;
+            egui::Modal::new("save".into()).show(&ctx, |ui| {
+                ui.heading("Save the look as");
+                let field = ui.text_edit_singleline(&mut place);
+                field.request_focus();
+                let entered = ui.input(|input| input.key_pressed(Key::Enter));
+                ui.horizontal(|ui| {
+                    if ui.button("Save").clicked() || entered {
+                        open = false;
+                        if let Some(work) = &mut self.work {
+                            match work.document.save_as(PathBuf::from(place.trim())) {
+                                Ok(file) => self.say(format!("saved {}", file.display())),
+                                Err(error) => self.complain(error.to_string()),
+                            }
+                        }
+                    }
+                    open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
+                });
+            });
+            if open {
+                self.save_field = Some(place);
+            }
+        }
+        let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
+        if let Some(recovered) = recovered {
+            let mut keep = true;
+            egui::Modal::new("recovered".into()).show(&ctx, |ui| {
+                ui.heading("An earlier run ended without saving");
+                ui.label(format!("{} holds its last changes.", recovered.file.display()));
+                ui.horizontal(|ui| {
+                    if ui.button("Take them up").clicked() {
+                        keep = false;
+                        if let Some(work) = &mut self.work {
+                            work.document.replace(recovered.text.clone(), "what an earlier run left");
+                        }
+                        self.follow();
+                    }
+                    if ui.button("Leave them").clicked() {
+                        keep = false;
+                    }
+                });
+            });
+            if keep && let Some(work) = &mut self.work {
+                work.recovered = Some(recovered);
+            }
+        }
+    }
+}

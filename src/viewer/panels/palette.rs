@@ -1,0 +1,108 @@
+//! The command palette: every property of the look by name.
+
+use egui::{Key, Ui};
+
+use crate::{scene::look, viewer::app::App};
+
+/// What is typed.
+#[derive(Default)]
+pub struct Palette {
+    open: bool,
+    text: String,
+    chosen: usize,
+}
+
+impl Palette {
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        *self = Self { open: !self.open, ..Self::default() };
+    }
+}
+
+/// Lines shown at once.
+const LINES: usize = 12;
+
+impl App {
+    pub(super) fn show_palette(&mut self, ui: &mut Ui) {
+        if !self.palette.open {
+            return;
+        }
+        let ctx = ui.ctx().clone();
+        let mut lights: Vec<String> = Vec::new();
+        if let Some(work) = &self.work {
+            lights = work.stage.base().lights.iter().map(|light| light.name.clone()).collect();
+        }
+        let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
+        let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
+        let mut found: Vec<(String, &str)> = Vec::new();
+        for (path, takes) in look::properties() {
+            let paths = match path.strip_prefix("lights.*.") {
+                Some(end) => lights.iter().map(|name| format!("lights.{name}.{end}")).collect(),
+                None => vec![path.to_owned()],
+            };
+            for path in paths {
+                let lower = path.to_lowercase();
+                if words.iter().all(|word| lower.contains(word)) {
+                    found.push((path, takes));
+                }
+            }
+        }
+        found.truncate(LINES);
+        let mut run = None;
+        let mut close = false;
+        egui::Window::new("Any property")
+            .anchor(egui::Align2::CENTER_TOP, [0.0, 60.0])
+            .resizable(false)
+            .collapsible(false)
+            .show(&ctx, |ui| {
+                ui.set_min_width(560.0);
+                let field = ui.add(
+                    egui::TextEdit::singleline(&mut self.palette.text)
+                        .hint_text("camera.lens.f_stop=2.8; Tab completes, Enter sets")
+                        .lock_focus(true)
+                        .desired_width(f32::INFINITY),
+                );
+                field.request_focus();
+                let (down, up, tab, enter, escape) = ui.input(|input| {
+                    let pressed = |key| input.key_pressed(key);
+                    (
+                        pressed(Key::ArrowDown),
+                        pressed(Key::ArrowUp),
+                        pressed(Key::Tab),
+                        pressed(Key::Enter),
+                        pressed(Key::Escape),
+                    )
+                });
+                close = escape;
+                let most = found.len().saturating_sub(1);
+                self.palette.chosen = match (down, up) {
+                    (true, _) => (self.palette.chosen + 1).min(most),
+                    (_, true) => self.palette.chosen.saturating_sub(1),
+                    _ => self.palette.chosen.min(most),
+                };
+                for (index, (path, takes)) in found.iter().enumerate() {
+                    let line = ui.selectable_label(index == self.palette.chosen, path).on_hover_text(*takes);
+                    if line.clicked() || (tab && index == self.palette.chosen) {
+                        self.palette.text = format!("{path}=");
+                    }
+                    if index == self.palette.chosen {
+                        ui.weak(*takes);
+                    }
+                }
+                if enter && self.palette.text.contains('=') {
+                    run = Some(self.palette.text.clone());
+                }
+            });
+        if let Some(assignment) = run
+            && let Some((path, value)) = assignment.split_once('=')
+        {
+            let value = value.trim();
+            // Without a value the property goes back to the scene's own.
+            self.set(&[(path.trim(), (!value.is_empty()).then_some(value))]);
+            close = true;
+        }
+        if close {
+            self.palette = Palette::default();
+        }
+    }
+}

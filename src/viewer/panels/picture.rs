@@ -1,0 +1,348 @@
+//! The picture in the middle: shown, pointed at, steered.
+
+use egui::{Color32, Key, PointerButton, Pos2, Rect, Sense, Ui};
+use glam::{DVec2, DVec3, Vec3};
+
+use super::inspector::{self, Selection};
+use crate::{
+    camera::exposure::Receptor,
+    frame::{Aov, incident},
+    passes::resolve::Channel,
+    viewer::{
+        aim,
+        app::{App, pixel_of},
+    },
+    walk::{Input, Mode},
+};
+
+/// What a click in the picture does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tool {
+    /// Nothing but pointing.
+    #[default]
+    Select,
+    /// Holds an incident-light meter to the surface.
+    Meter,
+    /// Focuses there.
+    Focus,
+    /// Aims the selected light there.
+    Aim,
+    /// Puts the selected light's highlight there.
+    Highlight,
+    /// Two clicks: what throws the shadow, and where it is to fall.
+    Shadow,
+    /// Reads the grey card there.
+    GreyCard,
+}
+
+impl Tool {
+    /// All, with their names and what they do.
+    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+        (Self::Select, "Point", "Esc: the status line reads what is under the pointer"),
+        (Self::Meter, "Meter", "M: a click reads lux on the surface, as an incident-light meter held to it"),
+        (Self::Focus, "Focus", "P: a click focuses there"),
+        (Self::Aim, "Aim", "a click aims the selected light there"),
+        (
+            Self::Highlight,
+            "Highlight",
+            "a click puts the selected light's highlight there, at the distance that it has",
+        ),
+        (Self::Shadow, "Shadow", "the first click is on what throws the shadow, the second is where it is to fall"),
+        (Self::GreyCard, "Grey card", "a click on something grey sets the white balance"),
+    ];
+}
+
+/// A place on a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Surface {
+    /// Where (m, world).
+    pub point: DVec3,
+    /// Which way it faces.
+    pub normal: DVec3,
+}
+
+/// Where people point.
+#[derive(Clone, Debug, Default)]
+pub struct Pointer {
+    /// In the picture, 0 to 1 right and down; none outside.
+    pub place: Option<DVec2>,
+    /// The surface there, as far as known.
+    pub surface: Option<Surface>,
+    /// What throws the shadow, after the first click.
+    pub thrower: Option<DVec3>,
+    /// The last reading of incident light, in words.
+    pub incident: Option<String>,
+}
+
+/// The picture's texture.
+pub const PICTURE: egui::TextureId = egui::TextureId::User(0);
+
+/// Radians a point of dragging turns.
+const TURN: f64 = 0.005;
+
+/// The largest rectangle of an aspect within another, in its middle.
+fn fitted(within: Rect, aspect: f32) -> Rect {
+    let size = within.size();
+    let wide = size.x / size.y.max(1.0) > aspect;
+    let fit = if wide { egui::vec2(size.y * aspect, size.y) } else { egui::vec2(size.x, size.x / aspect) };
+    Rect::from_center_size(within.center(), fit)
+}
+
+/// The rectangle on whole pixels, and as large as the picture where it nearly is.
+fn on_pixels(rect: Rect, picture: [u32; 2], scale: f32) -> Rect {
+    let snapped = |points: f32| (points * scale).round() / scale;
+    let size = egui::vec2(picture[0] as f32 / scale, picture[1] as f32 / scale);
+    let near = (size - rect.size()).abs().max_elem() * scale < 2.0;
+    let min = egui::pos2(snapped(rect.min.x), snapped(rect.min.y));
+    Rect::from_min_size(min, if near { size } else { rect.size() })
+}
+
+impl App {
+    pub(super) fn picture(&mut self, ui: &mut Ui) {
+        let whole = ui.available_rect_before_wrap();
+        let response = ui.allocate_rect(whole, Sense::click_and_drag());
+        let painter = ui.painter_at(whole);
+        painter.rect_filled(whole, 0.0, Color32::from_gray(24));
+        let scale = ui.ctx().pixels_per_point();
+        let Some(work) = &mut self.work else { return };
+        // A look with a resolution of its own keeps its shape; else the picture fills the panel.
+        let pixels = [whole.width(), whole.height()].map(|side| ((side * scale) as u32).clamp(1, 8192));
+        let own = work.stage.opened.look.camera.rig.resolution;
+        let size = match own {
+            Some([width, height]) => {
+                let aspect = f64::from(width) / f64::from(height);
+                let fit = f64::from(pixels[0]).min(f64::from(pixels[1]) * aspect);
+                [fit, fit / aspect].map(|side| (side.round() as u32).max(1))
+            }
+            None => pixels,
+        };
+        let coarse = work.stage.coarseness();
+        let wanted = size.map(|side| (side / coarse).max(1));
+        // While the window is dragged to another size the picture waits.
+        let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.stage.finished.is_some();
+        if !waits && let Err(error) = work.stage.resize(wanted) {
+            // Said until it fits again.
+            work.broken = Some(error.to_string());
+        }
+        let shown = work.stage.opened.size;
+        let rect = on_pixels(
+            fitted(whole, shown.width as f32 / shown.height.max(1) as f32),
+            [shown.width, shown.height],
+            scale,
+        );
+        let texture = work.stage.shown().map(|_| PICTURE);
+        self.show_truth(ui, rect, texture);
+        self.point(ui, rect, &response);
+        let input = self.hands(ui, &response, rect);
+        self.steer(&input);
+        if response.clicked()
+            && let Some(at) = response.interact_pointer_pos()
+        {
+            self.click(rect, at);
+        }
+        self.handles(ui, rect);
+        self.drag_wipe(ui, rect);
+    }
+
+    /// What is under the pointer.
+    fn point(&mut self, ui: &Ui, rect: Rect, response: &egui::Response) {
+        let Some(work) = &mut self.work else { return };
+        let at = response.hover_pos().or(ui.input(|input| input.pointer.hover_pos())).filter(|at| rect.contains(*at));
+        work.pointer.place = at.map(|at| {
+            let part = (at - rect.min) / rect.size();
+            DVec2::new(f64::from(part.x), f64::from(part.y))
+        });
+        work.pointer.surface = work.pointer.place.and_then(|place| {
+            let picture = &work.stage.finished.as_ref()?.picture;
+            let [x, y] = pixel_of(place, [picture.width, picture.height]);
+            let value = |channel: Channel| {
+                let (_, pixels) = picture.aovs.iter().find(|(aov, _)| *aov == Aov::Channel(channel))?;
+                let &[a, b, c, there] = pixels.get(y * picture.width + x)?;
+                (there > 0.0).then(|| Vec3::new(a, b, c).as_dvec3())
+            };
+            Some(Surface { point: value(Channel::Position)?, normal: value(Channel::Normal)?.normalize_or(DVec3::Y) })
+        });
+    }
+
+    /// What the hands do to the camera.
+    fn hands(&self, ui: &Ui, response: &egui::Response, rect: Rect) -> Input {
+        let mode = self.work.as_ref().map_or(Mode::Orbit, |work| work.controller.mode());
+        let mut hands = Input::default();
+        let height = f64::from(rect.height().max(1.0));
+        let dragged = |button| response.dragged_by(button);
+        let delta = response.drag_delta();
+        let (right, up) = (f64::from(delta.x), -f64::from(delta.y));
+        let (shift, alt) = ui.input(|input| (input.modifiers.shift, input.modifiers.alt));
+        let turns = match mode {
+            Mode::Orbit => dragged(PointerButton::Middle) || (alt && dragged(PointerButton::Primary)),
+            _ => dragged(PointerButton::Secondary) || dragged(PointerButton::Middle),
+        };
+        let pans = shift && turns || (mode == Mode::Orbit && dragged(PointerButton::Secondary));
+        if pans {
+            hands.pan = DVec2::new(right, up) / height;
+        } else if turns {
+            hands.turn = DVec2::new(right, up) * TURN;
+        }
+        if response.hovered() {
+            hands.dolly = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 50.0;
+        }
+        if !ui.ctx().egui_wants_keyboard_input() && !ui.input(|input| input.modifiers.command) {
+            let held = |key: Key| f64::from(u8::from(ui.input(|input| input.key_down(key))));
+            let axis = |more: [Key; 2], less: [Key; 2]| {
+                more.map(held).into_iter().fold(0.0, f64::max) - less.map(held).into_iter().fold(0.0, f64::max)
+            };
+            hands.go = DVec3::new(
+                axis([Key::D, Key::ArrowRight], [Key::A, Key::ArrowLeft]),
+                axis([Key::E, Key::PageUp], [Key::Q, Key::PageDown]),
+                axis([Key::W, Key::ArrowUp], [Key::S, Key::ArrowDown]),
+            );
+            hands.pace = if shift { 5.0 } else { 1.0 };
+        }
+        hands
+    }
+
+    /// A click at a point of the window.
+    fn click(&mut self, rect: Rect, at: Pos2) {
+        let Some(work) = &mut self.work else { return };
+        if !rect.contains(at) {
+            return;
+        }
+        if self.tool == Tool::GreyCard {
+            let part = (at - rect.min) / rect.size() * 100.0;
+            let text = format!("{:.2}%,{:.2}%", part.x, part.y);
+            return self.set(&[("camera.white_balance.grey_card", Some(&text))]);
+        }
+        let Some(surface) = work.pointer.surface else {
+            if self.tool != Tool::Select {
+                self.complain("there is no surface under the pointer".into());
+            }
+            return;
+        };
+        work.controller.set_target(surface.point);
+        match self.tool {
+            Tool::Select | Tool::GreyCard => {}
+            Tool::Meter => self.read_incident(surface),
+            Tool::Focus => {
+                let pose = work.stage.pose();
+                // Focus is measured along the lens's axis.
+                let along =
+                    (surface.point - pose.w_axis.truncate()).dot(-pose.z_axis.truncate().normalize_or(DVec3::Z));
+                let text = format!("{along:.4}");
+                self.set(&[("camera.lens.focus", Some(&text))]);
+            }
+            Tool::Aim | Tool::Highlight | Tool::Shadow => self.aim(surface),
+        }
+    }
+
+    /// Turns or moves the selected light by a click on a surface.
+    fn aim(&mut self, surface: Surface) {
+        let Some(work) = &mut self.work else { return };
+        let Some(name) = work.selected.light_name().map(str::to_owned) else {
+            return self.complain("select a light first".into());
+        };
+        let Some(world) = inspector::light_world(&work.stage, &name) else { return };
+        let eye = work.stage.pose().w_axis.truncate();
+        let placed = match self.tool {
+            Tool::Highlight => aim::highlight(world, eye, surface.point, surface.normal),
+            Tool::Shadow => match work.pointer.thrower.take() {
+                Some(thrower) => aim::shadow(world, thrower, surface.point),
+                None => {
+                    work.pointer.thrower = Some(surface.point);
+                    return self.say("now click where its shadow is to fall".into());
+                }
+            },
+            _ => Some(aim::Placed { position: world.w_axis.truncate(), aim: surface.point }),
+        };
+        let Some(placed) = placed else {
+            return self.complain("no place of the light does that; click elsewhere".into());
+        };
+        let text = |v: DVec3| format!("{:.5} {:.5} {:.5}", v.x, v.y, v.z);
+        let paths = [format!("lights.{name}.position"), format!("lights.{name}.aim")];
+        let values = [text(placed.position), text(placed.aim)];
+        let moved = self.tool != Tool::Aim;
+        let mut changes = vec![(paths[1].as_str(), Some(values[1].as_str()))];
+        if moved {
+            changes.push((paths[0].as_str(), Some(values[0].as_str())));
+        }
+        self.set(&changes);
+    }
+
+    /// Holds an incident-light meter to a surface.
+    fn read_incident(&mut self, surface: Surface) {
+        let Some(work) = &mut self.work else { return };
+        if let Err(error) = work.stage.settle() {
+            return self.complain(error.to_string());
+        }
+        let (renderer, _, opened) = work.stage.reader();
+        let (Surface { point, normal }, shadows) = (surface, opened.shadows());
+        let read = incident::illuminance(renderer, &opened.scene, point, normal, Receptor::Flat, shadows);
+        // The reading drew other scenes.
+        work.stage.touch();
+        match read {
+            Ok(lux) => {
+                work.pointer.incident =
+                    Some(format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z))
+            }
+            Err(error) => self.complain(error.to_string()),
+        }
+    }
+
+    /// Where the lights are, to be seen and dragged.
+    fn handles(&mut self, ui: &mut Ui, rect: Rect) {
+        let Some(work) = &mut self.work else { return };
+        let view = work.stage.opened.view();
+        let project = |point: DVec3| {
+            let clip = view.view_projection * (point - view.position).as_vec3().extend(1.0);
+            (clip.w > 1e-6).then(|| {
+                let [x, y] = [clip.x / clip.w, clip.y / clip.w];
+                egui::pos2(rect.left() + (x * 0.5 + 0.5) * rect.width(), rect.top() + (y * 0.5 + 0.5) * rect.height())
+            })
+        };
+        let painter = ui.painter_at(rect);
+        let mut moved: Option<(String, DVec3)> = None;
+        let mut select = None;
+        for name in super::outliner::lights(&work.stage) {
+            let Some(world) = inspector::light_world(&work.stage, &name) else { continue };
+            let place = world.w_axis.truncate();
+            let Some(at) = project(place).filter(|at| rect.contains(*at)) else { continue };
+            let selected = work.selected.light_name() == Some(name.as_str());
+            let color = if selected { Color32::from_rgb(255, 200, 80) } else { Color32::from_rgb(200, 200, 120) };
+            painter.circle_stroke(at, 6.0, egui::Stroke::new(if selected { 2.5 } else { 1.2 }, color));
+            let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
+            let handle = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
+            if handle.clicked() || handle.drag_started() {
+                select = Some(name.clone());
+            }
+            if selected {
+                let tip = aim::target_of(world, 1.0);
+                if let Some(tip) = project(tip) {
+                    painter.arrow(at, (tip - at) * 0.6, egui::Stroke::new(1.5, color));
+                }
+                if handle.dragged() {
+                    // In the plane through the light that faces the camera.
+                    let depth = (place - view.position).dot(view.forward.as_dvec3());
+                    let focal = f64::from(rect.height()) / (2.0 * half_height(&work.stage.opened.camera.1));
+                    let delta = handle.drag_delta();
+                    let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * (depth / focal);
+                    moved = Some((name.clone(), place + view.rotation * by));
+                }
+            }
+            handle.on_hover_text(&name);
+        }
+        if let Some(name) = select {
+            work.selected = Selection::Light(name);
+        }
+        if let Some((name, place)) = moved {
+            let text = format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z);
+            self.set(&[(&format!("lights.{name}.position"), Some(&text))]);
+        }
+    }
+}
+
+/// The tangent of half of the vertical field of view; of a parallel view as of a right angle.
+fn half_height(projection: &crate::scene::Projection) -> f64 {
+    match projection {
+        crate::scene::Projection::Perspective { vertical_fov, .. } => (f64::from(*vertical_fov) / 2.0).tan(),
+        crate::scene::Projection::Orthographic { .. } => 1.0,
+    }
+}

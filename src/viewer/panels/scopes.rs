@@ -1,0 +1,247 @@
+//! Scopes of the picture and overlays on it: histogram, waveform, vectorscope, false colour, zones, zebra, focus peaking.
+
+use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
+use glam::Vec3;
+
+use crate::{
+    camera::scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+    frame::{Aov, Picture},
+    photometry::{Nit, color},
+    studio::preview::preview,
+    viewer::{app::App, stage::Finished},
+};
+
+/// What is painted over the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlay {
+    /// The picture as it is.
+    #[default]
+    None,
+    /// Stops from grey.
+    FalseColor,
+    /// Adams's zones.
+    Zones,
+    /// Stripes where a display shows white.
+    Zebra,
+    /// What is sharp.
+    Peaking,
+}
+
+impl Overlay {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::None, "picture"),
+        (Self::FalseColor, "false colour"),
+        (Self::Zones, "zones"),
+        (Self::Zebra, "zebra"),
+        (Self::Peaking, "focus peaking"),
+    ];
+}
+
+/// The scopes' state and textures.
+#[derive(Default)]
+pub struct Scopes {
+    /// Whether their panel is shown.
+    pub open: bool,
+    /// Over the picture.
+    pub overlay: Overlay,
+    /// A buffer in the picture's place.
+    pub aov: Option<Aov>,
+    drawn: Option<(u64, Overlay, Option<Aov>, bool)>,
+    textures: Vec<(&'static str, TextureHandle)>,
+    legend: Option<TextureHandle>,
+    /// What is shown in the picture's place.
+    pub(super) over: Option<TextureHandle>,
+}
+
+fn image(raster: &Raster) -> ColorImage {
+    ColorImage::from_rgba_unmultiplied([raster.width(), raster.height()], raster.rgba())
+}
+
+/// The picture's bytes, changed where a test says so.
+fn marked(picture: &Picture, mark: impl Fn(usize) -> Option<[u8; 3]>) -> ColorImage {
+    let mut rgba = picture.display.clone();
+    for (index, pixel) in rgba.chunks_exact_mut(4).enumerate() {
+        if let Some(color) = mark(index) {
+            pixel[..3].copy_from_slice(&color);
+        }
+    }
+    ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &rgba)
+}
+
+/// Chroma of all pixels in the plane of BT.709 Cb and Cr, with the six hues of 75 % bars marked (ITU-R BT.709-6, section 4).
+fn vectorscope(picture: &Picture) -> Raster {
+    const SIDE: usize = 160;
+    let mut counts = vec![0u32; SIDE * SIDE];
+    let place = |rgb: Vec3| {
+        let y = rgb.dot(Vec3::new(0.2126, 0.7152, 0.0722));
+        let [cb, cr] = [(rgb.z - y) / 1.8556, (rgb.x - y) / 1.5748];
+        let at = |v: f32| (((v + 0.5) * (SIDE - 1) as f32).round().clamp(0.0, (SIDE - 1) as f32)) as usize;
+        [at(cb), SIDE - 1 - at(cr)]
+    };
+    for pixel in picture.display.chunks_exact(4) {
+        let [x, y] = place(Vec3::new(f32::from(pixel[0]), f32::from(pixel[1]), f32::from(pixel[2])) / 255.0);
+        counts[y * SIDE + x] += 1;
+    }
+    let most = (counts.iter().copied().max().unwrap_or(1).max(1) as f32).ln_1p();
+    let mut raster = Raster::new(SIDE, SIDE, [18, 18, 18]);
+    for (index, &count) in counts.iter().enumerate() {
+        if count > 0 {
+            let level = 60 + ((count as f32).ln_1p() / most * 195.0) as u8;
+            raster.set(index % SIDE, index / SIDE, [level / 2, level, level / 2]);
+        }
+    }
+    for hue in 1..7u8 {
+        let on = |bit: u8| if hue >> bit & 1 == 1 { 0.75 } else { 0.0 };
+        if hue == 7 {
+            continue;
+        }
+        let rgb = Vec3::new(on(0), on(1), on(2));
+        let [x, y] = place(rgb);
+        let ink = (rgb * 255.0 / 0.75).to_array().map(|v| v as u8);
+        raster.fill([x.saturating_sub(2), y.saturating_sub(2)], [5, 1], ink);
+        raster.fill([x.saturating_sub(2), y + 2], [5, 1], ink);
+    }
+    raster
+}
+
+impl Scopes {
+    /// The picture is another one.
+    pub fn forget(&mut self) {
+        self.drawn = None;
+        self.over = None;
+    }
+
+    /// The next overlay.
+    pub fn next_overlay(&mut self) {
+        let now = Overlay::ALL.iter().position(|(overlay, _)| *overlay == self.overlay).unwrap_or(0);
+        self.overlay = Overlay::ALL[(now + 1) % Overlay::ALL.len()].0;
+    }
+
+    /// Draws anew what a new picture changes.
+    fn follow(&mut self, ctx: &egui::Context, finished: &Finished, mapper: crate::camera::ToneMapper) {
+        let key = (finished.number, self.overlay, self.aov, self.open);
+        if self.drawn == Some(key) {
+            return;
+        }
+        self.drawn = Some(key);
+        let picture = &finished.picture;
+        let nits: Vec<f32> =
+            picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect();
+        let Ok(pixels) = Luminances::new(&nits, picture.width, picture.height) else { return };
+        let false_color = FalseColor::new(picture.exposure, mapper);
+        let over = match self.aov {
+            Some(aov) => picture.aovs.iter().find(|(found, _)| *found == aov).map(|(aov, values)| {
+                let bytes = preview(*aov, values, picture.exposure.multiplier() as f32);
+                ColorImage::from_rgba_unmultiplied([picture.width, picture.height], &bytes)
+            }),
+            None => match self.overlay {
+                Overlay::None => None,
+                Overlay::FalseColor => Some(image(&false_color.paint(pixels))),
+                Overlay::Zones => {
+                    // Its legend stands below the picture: the status line names zones here.
+                    let drawn = ZoneMap::new(pixels, picture.exposure).draw(Some(&picture.display), picture.exposure);
+                    let bytes = drawn.rgba().get(..picture.width * picture.height * 4);
+                    bytes
+                        .filter(|_| drawn.width() == picture.width)
+                        .map(|bytes| ColorImage::from_rgba_unmultiplied([picture.width, picture.height], bytes))
+                }
+                Overlay::Zebra => {
+                    let [_, white] = false_color.clips();
+                    let most = picture.exposure.metered_luminance().get() * white.exp2();
+                    Some(marked(picture, |index| {
+                        let [x, y] = [index % picture.width, index / picture.width];
+                        let stripe = (x + y) / 4 % 2 == 0;
+                        (f64::from(nits[index]) >= most && stripe).then_some([0, 0, 0])
+                    }))
+                }
+                Overlay::Peaking => Some(peaking(picture)),
+            },
+        };
+        self.over = over.map(|image| ctx.load_texture("over the picture", image, TextureOptions::LINEAR));
+        self.legend = (self.overlay == Overlay::FalseColor && self.aov.is_none())
+            .then(|| ctx.load_texture("legend", image(&false_color.legend(1)), TextureOptions::NEAREST));
+        if !self.open {
+            return;
+        }
+        let range = EvRange::around(picture.exposure);
+        let mut drawn: Vec<(&'static str, Raster)> = Vec::new();
+        if let Ok((histogram, _)) = levels::histogram(pixels, range) {
+            drawn.push(("histogram in EV", levels::draw_histogram(&histogram, picture.exposure)));
+        }
+        let waveform = Waveform::new(pixels, range, picture.width.clamp(1, 256));
+        drawn.push(("waveform in EV", Waveform::draw(&[(&waveform, [210, 220, 210])], picture.exposure)));
+        drawn.push(("vectorscope", vectorscope(picture)));
+        self.textures = drawn
+            .into_iter()
+            .map(|(name, raster)| (name, ctx.load_texture(name, image(&raster), TextureOptions::LINEAR)))
+            .collect();
+    }
+}
+
+/// Green where neighbours differ most for how bright they are: edges in focus.
+fn peaking(picture: &Picture) -> ColorImage {
+    let width = picture.width;
+    let level = |index: usize| picture.display.get(index * 4 + 1).copied().map_or(0.0, f32::from);
+    marked(picture, |index| {
+        let [x, y] = [index % width, index / width];
+        if x == 0 || y == 0 || x + 1 >= width || y + 1 >= picture.height {
+            return None;
+        }
+        // The Laplacian: large only where the picture is sharp to the pixel.
+        let sum = level(index - 1) + level(index + 1) + level(index - width) + level(index + width);
+        ((sum - 4.0 * level(index)).abs() > 48.0).then_some([0, 255, 60])
+    })
+}
+
+impl App {
+    /// Brings overlays and scopes up to the picture.
+    pub(super) fn update_scopes(&mut self, ctx: &egui::Context) {
+        let Some(work) = &mut self.work else { return };
+        let mut aovs = vec![
+            Aov::Channel(crate::passes::resolve::Channel::Position),
+            Aov::Channel(crate::passes::resolve::Channel::Normal),
+        ];
+        aovs.extend(self.scopes.aov.filter(|aov| !aovs.contains(aov)));
+        if work.stage.aovs != aovs {
+            work.stage.aovs = aovs;
+            work.stage.touch();
+        }
+        let mapper = work.stage.opened.look.passes.tone_mapper.unwrap_or_default();
+        if let Some(finished) = &work.stage.finished {
+            self.scopes.follow(ctx, finished, mapper);
+        }
+    }
+
+    pub(super) fn show_scopes(&mut self, ui: &mut Ui) {
+        ui.horizontal(|ui| {
+            for (overlay, name) in Overlay::ALL {
+                ui.selectable_value(&mut self.scopes.overlay, overlay, name).on_hover_text("C goes through them");
+            }
+            if let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) {
+                let all = finished.picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()));
+                let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+                for nits in all {
+                    (low, high) = (low.min(nits), high.max(nits));
+                }
+                let ev = |nits: f64| {
+                    crate::camera::Exposure::from_luminance(Nit(nits))
+                        .map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
+                };
+                ui.weak(format!("darkest EV {}, brightest EV {}", ev(low), ev(high)));
+            }
+        });
+        let height = (ui.available_height() - 24.0).max(40.0);
+        ui.horizontal_top(|ui| {
+            let legend = self.scopes.legend.iter().map(|texture| ("", texture));
+            let all = self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend);
+            for (name, texture) in all {
+                let [width, own] = texture.size();
+                let shown = egui::vec2(width as f32 * height / own as f32, height);
+                ui.vertical(|ui| {
+                    ui.weak(name);
+                    ui.add(egui::Image::new((texture.id(), shown)));
+                });
+            }
+        });
+    }
+}

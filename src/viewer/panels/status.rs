@@ -1,0 +1,130 @@
+//! The last line: what the camera and its meter say, what lies under the pointer, what went wrong.
+
+use egui::{Color32, RichText, Ui};
+use glam::Vec3;
+
+use crate::{
+    camera::{Exposure, metering},
+    photometry::{Nit, color},
+    viewer::app::App,
+};
+
+/// A luminance as people read it.
+pub fn nits(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{v:.3e} nit"),
+        v if v >= 100.0 => format!("{v:.0} nit"),
+        v if v >= 1.0 => format!("{v:.2} nit"),
+        v => format!("{v:.4} nit"),
+    }
+}
+
+/// A zone as Adams writes it.
+fn roman(zone: f64) -> &'static str {
+    const NAMES: [&str; 11] = ["0", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"];
+    NAMES.get(zone.round().clamp(0.0, 10.0) as usize).copied().unwrap_or("0")
+}
+
+impl App {
+    pub(super) fn status(&mut self, ui: &mut Ui) {
+        // One line, whatever there is to say: the picture above keeps its size.
+        ui.horizontal(|ui| {
+            let Some(work) = &self.work else { return };
+            if let Some(exposed) = &work.stage.exposed {
+                let camera = exposed.exposure.ev100().get();
+                ui.label(format!("camera EV {camera:.2}"));
+                if let Some(metered) = exposed.metered {
+                    needle(ui, metered.stops_above(exposed.exposure));
+                    ui.label(format!("scene EV {:.2}", metered.ev100().get()));
+                }
+            }
+            let Some(finished) = &work.stage.finished else { return };
+            let picture = &finished.picture;
+            if let Some(place) = work.pointer.place {
+                let [x, y] = crate::viewer::app::pixel_of(place, [picture.width, picture.height]);
+                let index = y * picture.width + x;
+                if let (Some(&c), Some(display)) =
+                    (picture.nits.get(index), picture.display.get(index * 4..index * 4 + 3))
+                {
+                    let luminance = color::luminance(Vec3::from_array(c).as_dvec3());
+                    let ev = Exposure::from_luminance(Nit(luminance)).map(|e| format!("{:.2}", e.ev100().get()));
+                    let exposed = c.map(|c| f64::from(c) * picture.exposure.multiplier());
+                    ui.separator();
+                    ui.label(format!(
+                        "{x},{y}: {} EV {} zone {}",
+                        nits(luminance),
+                        ev.unwrap_or_else(|_| "-".into()),
+                        roman(metering::zone(Nit(luminance), picture.exposure)),
+                    ));
+                    ui.label(
+                        RichText::new(format!(
+                            "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
+                            c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], display[0], display[1], display[2]
+                        ))
+                        .weak(),
+                    );
+                }
+            }
+            if let Some(lux) = &work.pointer.incident {
+                ui.separator();
+                ui.label(lux);
+            }
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let [have, of] = finished.samples;
+                ui.label(
+                    RichText::new(format!(
+                        "{}x{}  {have}/{of} frames  {:.0} ms",
+                        picture.width, picture.height, work.stage.frame_ms
+                    ))
+                    .weak(),
+                );
+            });
+        });
+    }
+}
+
+impl App {
+    /// What is to be said, over the picture.
+    pub(super) fn notices(&self, ui: &Ui) {
+        let mut lines: Vec<(String, bool)> = Vec::new();
+        if let Some(fatal) = &self.fatal {
+            lines.push((format!("{fatal}. The look is kept: save it, then start again."), true));
+        }
+        if let Some(broken) = self.work.as_ref().and_then(|work| work.broken.as_ref()) {
+            lines.push((format!("not shown: {broken}"), true));
+        }
+        let newest = self.messages.iter().rev().take(4).rev();
+        lines.extend(newest.map(|message| (message.text.clone(), message.bad)));
+        if lines.is_empty() {
+            return;
+        }
+        egui::Area::new("notices".into()).anchor(egui::Align2::LEFT_BOTTOM, [226.0, -38.0]).interactable(false).show(
+            ui.ctx(),
+            |ui| {
+                egui::Frame::popup(ui.style()).show(ui, |ui| {
+                    ui.set_max_width(560.0);
+                    for (text, bad) in lines {
+                        ui.label(RichText::new(text).color(if bad { BAD } else { Color32::LIGHT_GREEN }));
+                    }
+                });
+            },
+        );
+    }
+}
+
+pub(super) const BAD: Color32 = Color32::from_rgb(255, 150, 90);
+
+/// A camera's meter: stops that the scene is above the dials, -3 to 3.
+fn needle(ui: &mut Ui, stops: f64) {
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(110.0, 16.0), egui::Sense::hover());
+    let painter = ui.painter_at(rect);
+    let at = |stops: f64| rect.center().x + (stops.clamp(-3.2, 3.2) / 3.5) as f32 * rect.width() / 2.0;
+    let stroke = egui::Stroke::new(1.0, Color32::from_gray(150));
+    for third in -9..=9 {
+        let long = if third % 3 == 0 { 6.0 } else { 3.0 };
+        painter.vline(at(f64::from(third) / 3.0), rect.bottom() - long..=rect.bottom(), stroke);
+    }
+    let color = if stops.abs() > 3.0 { BAD } else { Color32::WHITE };
+    painter.vline(at(stops), rect.top()..=rect.bottom() - 2.0, egui::Stroke::new(2.5, color));
+    response.on_hover_text(format!("the scene meters {stops:+.2} stops from the dials"));
+}

@@ -1,0 +1,395 @@
+//! The reference beside the picture: the path tracer of the same view, or a file; wiped, side by side, as a difference.
+
+use std::{path::Path, sync::Arc};
+
+use egui::{Color32, ColorImage, Rect, TextureHandle, TextureId, TextureOptions, Ui};
+use glam::{Mat3, Vec3};
+
+use crate::{
+    camera::{Exposure, ToneMapper, tonemap::dithered},
+    compare::{
+        false_color::{MAGMA, SIGNED, color as painted},
+        flip, picture,
+    },
+    photometry::color,
+    reference::{LensCamera, Walk},
+    viewer::{
+        app::App,
+        tracer::{Job, Traced, Tracer},
+    },
+};
+
+/// How picture and reference are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// The raster renderer's picture alone.
+    #[default]
+    Raster,
+    /// The reference alone.
+    Reference,
+    /// Picture left of a line, reference right of it.
+    Wipe,
+    /// Beside each other.
+    Beside,
+    /// One after the other, by turns.
+    Flicker,
+    /// Signed difference in stops.
+    Stops,
+    /// FLIP (Andersson et al. 2020).
+    Flip,
+}
+
+impl Mode {
+    const ALL: [(Self, &'static str); 7] = [
+        (Self::Raster, "Raster"),
+        (Self::Reference, "Reference"),
+        (Self::Wipe, "Wipe"),
+        (Self::Beside, "Side by side"),
+        (Self::Flicker, "Flicker"),
+        (Self::Stops, "Stops"),
+        (Self::Flip, "FLIP"),
+    ];
+}
+
+/// Samples a pixel after which the path tracer rests.
+const SAMPLES: u32 = 4096;
+
+/// FLIP's pixels a degree at its usual distance from a display (Andersson et al. 2020, section 4).
+const PIXELS_PER_DEGREE: f32 = 67.0;
+
+/// Stops at the ends of the signed scale.
+const MOST_STOPS: f32 = 2.0;
+
+/// Seconds of each picture while they take turns.
+const FLICKER_S: f64 = 0.5;
+
+/// Pixels in nits, their size, and another number for each picture.
+type Pixels = (Arc<Vec<[f32; 3]>>, [usize; 2], u64);
+
+/// A reference from a file.
+struct Loaded {
+    name: String,
+    size: [usize; 2],
+    nits: Arc<Vec<[f32; 3]>>,
+}
+
+/// The comparison's state.
+#[derive(Default)]
+pub struct Truth {
+    /// What is shown.
+    pub mode: Mode,
+    /// Where the wipe's line stands, 0 to 1.
+    pub wipe: f32,
+    tracer: Option<Tracer>,
+    /// The job under way, and the size that it is of.
+    job: Option<(u64, [u32; 2])>,
+    traced: Traced,
+    loaded: Option<Loaded>,
+    /// Which pictures the textures are of.
+    drawn: Option<(u64, u64, Mode)>,
+    texture: Option<TextureHandle>,
+    difference: Option<TextureHandle>,
+    /// What the comparison says.
+    pub verdict: String,
+    bounces: Option<u32>,
+}
+
+impl Truth {
+    /// The view or the scene has changed: the path tracer begins again.
+    pub fn begin_anew(&mut self) {
+        self.job = None;
+        if let Some(tracer) = &self.tracer {
+            tracer.rest();
+        }
+    }
+
+    /// The next way of showing.
+    pub fn next_mode(&mut self) {
+        let now = Mode::ALL.iter().position(|(mode, _)| *mode == self.mode).unwrap_or(0);
+        self.show(Mode::ALL[(now + 1) % Mode::ALL.len()].0);
+    }
+
+    /// Shows picture and reference in this way.
+    pub fn show(&mut self, mode: Mode) {
+        if self.wipe <= 0.0 {
+            self.wipe = 0.5;
+        }
+        self.mode = mode;
+        if mode == Mode::Raster {
+            self.begin_anew();
+        }
+    }
+
+    /// Whether it changes by itself.
+    #[must_use]
+    pub fn growing(&self) -> bool {
+        let waits = self.loaded.is_none() && self.traced.samples < SAMPLES;
+        self.mode != Mode::Raster && (waits || self.mode == Mode::Flicker)
+    }
+
+    /// Samples a pixel that the path tracer has of this view.
+    #[must_use]
+    pub fn samples(&self) -> u32 {
+        let of_this = self.job.is_some_and(|(job, _)| job == self.traced.job);
+        if of_this { self.traced.samples } else { 0 }
+    }
+
+    /// Takes a file as the reference from now on.
+    ///
+    /// # Errors
+    /// A file that cannot be read as a picture, in words.
+    pub fn load(&mut self, file: &Path) -> Result<(), String> {
+        let picture = picture::Picture::load(&file.to_string_lossy()).map_err(|error| error.to_string())?;
+        let size = [picture.width(), picture.height()];
+        let nits = Arc::new(picture.pixels().to_vec());
+        self.loaded = Some(Loaded { name: file.display().to_string(), size, nits });
+        self.drawn = None;
+        self.show(Mode::Wipe);
+        Ok(())
+    }
+
+    /// The reference's pixels, size and number, where there is one.
+    fn reference(&self) -> Option<Pixels> {
+        if let Some(loaded) = &self.loaded {
+            return Some((Arc::clone(&loaded.nits), loaded.size, u64::MAX));
+        }
+        (self.samples() > 0).then(|| (Arc::clone(&self.traced.nits), self.traced.size, self.traced.number))
+    }
+}
+
+/// Nits to what a display shows, as the tone mapping pass has it.
+fn displayed(
+    nits: &[[f32; 3]],
+    size: [usize; 2],
+    exposure: Exposure,
+    white_balance: Mat3,
+    mapper: ToneMapper,
+) -> Vec<u8> {
+    let multiplier = exposure.multiplier() as f32;
+    nits.iter()
+        .enumerate()
+        .flat_map(|(index, c)| {
+            let exposed = crate::camera::tonemap::sanitise(Vec3::from_array(*c) * multiplier);
+            let linear = mapper.apply(white_balance * exposed);
+            let code = linear.to_array().map(|v| color::srgb_oetf(f64::from(v)) as f32 * 255.0);
+            let [x, y] = [(index % size[0].max(1)) as u32, (index / size[0].max(1)) as u32];
+            [dithered(code[0], x, y), dithered(code[1], x, y), dithered(code[2], x, y), 255]
+        })
+        .collect()
+}
+
+/// sRGB bytes as FLIP takes them: linear.
+fn linear(bytes: &[u8]) -> Vec<[f32; 3]> {
+    let of = |byte: u8| color::srgb_eotf(f64::from(byte) / 255.0) as f32;
+    bytes.chunks_exact(4).map(|pixel| [of(pixel[0]), of(pixel[1]), of(pixel[2])]).collect()
+}
+
+impl App {
+    pub(super) fn truth_bar(&mut self, ui: &mut Ui) {
+        let now = Mode::ALL.iter().find(|(mode, _)| *mode == self.truth.mode).map_or("", |(_, name)| name);
+        egui::ComboBox::from_id_salt("truth").selected_text(now).show_ui(ui, |ui| {
+            for (mode, name) in Mode::ALL {
+                if ui.selectable_label(self.truth.mode == mode, name).clicked() {
+                    self.truth.show(mode);
+                }
+            }
+        });
+        if self.truth.mode == Mode::Raster {
+            return;
+        }
+        let direct = self.truth.bounces == Some(1);
+        let mut wanted = direct;
+        ui.checkbox(&mut wanted, "direct light").on_hover_text("one bounce: what the raster renderer has without gi");
+        if wanted != direct {
+            self.truth.bounces = wanted.then_some(1);
+            self.truth.begin_anew();
+        }
+        let name = self.truth.loaded.as_ref().map(|loaded| loaded.name.clone());
+        if let Some(name) = name {
+            if ui.button("path tracer").on_hover_text(format!("instead of {name}")).clicked() {
+                self.truth.loaded = None;
+                self.truth.drawn = None;
+            }
+        } else {
+            let traced = &self.truth.traced;
+            ui.weak(format!(
+                "{} spp, {:.1} s, error {:.1} %",
+                self.truth.samples(),
+                traced.seconds,
+                traced.error * 100.0
+            ));
+        }
+        ui.label(&self.truth.verdict);
+    }
+
+    /// Has the path tracer work on what is seen, and takes what it has.
+    fn trace(&mut self) -> Result<(), String> {
+        let Some(work) = &self.work else { return Ok(()) };
+        let truth = &mut self.truth;
+        if truth.mode == Mode::Raster || truth.loaded.is_some() {
+            return Ok(());
+        }
+        let size = [work.stage.opened.size.width, work.stage.opened.size.height];
+        let tracer = match &mut truth.tracer {
+            Some(tracer) => tracer,
+            none => none.insert(Tracer::new().map_err(|error| format!("no thread for the path tracer: {error}"))?),
+        };
+        let Some(exposed) = work.stage.exposed else { return Ok(()) };
+        if truth.job.is_none_or(|(_, of)| of != size) {
+            let opened = &work.stage.opened;
+            let settings = opened.picture_settings(&exposed, vec![]).map_err(|error| error.to_string())?;
+            let pixels = size.map(|side| side as usize);
+            let camera = LensCamera::new(opened.camera.0, opened.camera.1, pixels[0], pixels[1], &settings.effects)
+                .with_lens(settings.lens.clone());
+            let job = tracer.begin(Job {
+                scene: Arc::new(opened.scene.clone()),
+                camera,
+                eye: opened.camera.0.w_axis.truncate(),
+                size: pixels,
+                walk: Walk { bounces: truth.bounces.unwrap_or(u32::MAX), ..Walk::default() },
+                samples: SAMPLES,
+                white: exposed.exposure.saturation_luminance(),
+            });
+            truth.job = Some((job, size));
+        }
+        truth.traced = tracer.traced();
+        Ok(())
+    }
+
+    /// Brings the textures up to the pictures.
+    fn compare(&mut self, ctx: &egui::Context) {
+        if let Err(error) = self.trace() {
+            self.truth.mode = Mode::Raster;
+            return self.complain(error);
+        }
+        let Some(work) = &self.work else { return };
+        let Some(finished) = &work.stage.finished else { return };
+        let truth = &mut self.truth;
+        if truth.mode == Mode::Raster {
+            return;
+        }
+        let Some((nits, size, number)) = truth.reference() else {
+            truth.verdict.clear();
+            return;
+        };
+        let key = (finished.number, number, truth.mode);
+        if truth.drawn == Some(key) {
+            return;
+        }
+        truth.drawn = Some(key);
+        let picture = &finished.picture;
+        let mapper = work.stage.opened.look.passes.tone_mapper.unwrap_or_default();
+        let shown = displayed(&nits, size, picture.exposure, work.stage.white_balance(), mapper);
+        let image = ColorImage::from_rgba_unmultiplied(size, &shown);
+        truth.texture = Some(ctx.load_texture("reference", image, TextureOptions::LINEAR));
+        truth.difference = None;
+        if size != [picture.width, picture.height] {
+            truth.verdict = format!(
+                "the reference has {}x{} pixels, the picture {}x{}",
+                size[0], size[1], picture.width, picture.height
+            );
+            return;
+        }
+        let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
+        let mean = |pixels: &[[f32; 3]]| pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64;
+        let bias = mean(&picture.nits) / mean(&nits).max(1e-30) - 1.0;
+        truth.verdict = format!("mean {:+.2} %", bias * 100.0);
+        let map: Option<Vec<[u8; 3]>> = match truth.mode {
+            Mode::Stops => Some(
+                picture
+                    .nits
+                    .iter()
+                    .zip(nits.iter())
+                    .map(|(a, b)| {
+                        let stops = ((luminance(a).max(1e-9)) / luminance(b).max(1e-9)).log2() as f32;
+                        painted(&SIGNED, (stops / MOST_STOPS).clamp(-1.0, 1.0) * 0.5 + 0.5)
+                    })
+                    .collect(),
+            ),
+            Mode::Flip => {
+                let errors = flip::ldr(&linear(&picture.display), &linear(&shown), picture.width, PIXELS_PER_DEGREE);
+                let mean = errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
+                truth.verdict += &format!(", FLIP {mean:.4}");
+                Some(errors.into_iter().map(|error| painted(&MAGMA, error)).collect())
+            }
+            _ => None,
+        };
+        truth.difference = map.map(|map| {
+            let rgba: Vec<u8> = map.into_iter().flat_map(|[r, g, b]| [r, g, b, 255]).collect();
+            ctx.load_texture("difference", ColorImage::from_rgba_unmultiplied(size, &rgba), TextureOptions::LINEAR)
+        });
+    }
+
+    /// Shows picture and reference in a rectangle.
+    pub(super) fn show_truth(&mut self, ui: &mut Ui, rect: Rect, picture: Option<TextureId>) {
+        let ctx = ui.ctx().clone();
+        self.update_scopes(&ctx);
+        self.compare(&ctx);
+        let raster = self.scopes.over.as_ref().map(TextureHandle::id).or(picture);
+        let reference = self.truth.texture.as_ref().filter(|_| self.truth.reference().is_some()).map(TextureHandle::id);
+        let painter = ui.painter_at(rect);
+        let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+        let draw = |texture: Option<TextureId>, rect: Rect, uv: Rect| {
+            if let Some(texture) = texture {
+                painter.image(texture, rect, uv, Color32::WHITE);
+            }
+        };
+        let label = |text: &str, at: egui::Pos2, anchor: egui::Align2| {
+            painter.text(at + egui::vec2(1.0, 1.0), anchor, text, egui::FontId::proportional(13.0), Color32::BLACK);
+            painter.text(at, anchor, text, egui::FontId::proportional(13.0), Color32::WHITE);
+        };
+        match self.truth.mode {
+            Mode::Raster => draw(raster, rect, all),
+            Mode::Reference => draw(reference.or(raster), rect, all),
+            Mode::Stops | Mode::Flip => {
+                let difference = self.truth.difference.as_ref().map(TextureHandle::id);
+                draw(difference.or(raster), rect, all);
+            }
+            Mode::Flicker => {
+                let turn = ctx.input(|input| input.time) / FLICKER_S;
+                let second = (turn as u64) % 2 == 1;
+                draw(if second { reference } else { raster }, rect, all);
+                let name = if second { "reference" } else { "raster" };
+                label(name, rect.left_top() + egui::vec2(8.0, 6.0), egui::Align2::LEFT_TOP);
+                ctx.request_repaint_after(std::time::Duration::from_secs_f64(FLICKER_S / 4.0));
+            }
+            Mode::Beside => {
+                // The same middle half of both, so that each keeps its shape.
+                let half = Rect::from_min_max(egui::pos2(0.25, 0.0), egui::pos2(0.75, 1.0));
+                let (left, right) = rect.split_left_right_at_fraction(0.5);
+                draw(raster, left, half);
+                draw(reference, right, half);
+                painter.vline(rect.center().x, rect.y_range(), egui::Stroke::new(1.0, Color32::WHITE));
+                label("raster", left.left_top() + egui::vec2(8.0, 6.0), egui::Align2::LEFT_TOP);
+                label("reference", right.right_top() + egui::vec2(-8.0, 6.0), egui::Align2::RIGHT_TOP);
+            }
+            Mode::Wipe => {
+                draw(raster, rect, all);
+                let part = self.truth.wipe.clamp(0.0, 1.0);
+                let x = rect.left() + part * rect.width();
+                let right = Rect::from_min_max(egui::pos2(x, rect.top()), rect.max);
+                draw(reference, right, Rect::from_min_max(egui::pos2(part, 0.0), egui::pos2(1.0, 1.0)));
+                painter.vline(x, rect.y_range(), egui::Stroke::new(2.0, Color32::WHITE));
+                label("raster", egui::pos2(x - 8.0, rect.top() + 6.0), egui::Align2::RIGHT_TOP);
+                label("reference", egui::pos2(x + 8.0, rect.top() + 6.0), egui::Align2::LEFT_TOP);
+            }
+        }
+    }
+
+    /// The wipe's line is dragged; true while it is.
+    pub(super) fn drag_wipe(&mut self, ui: &mut Ui, rect: Rect) -> bool {
+        if self.truth.mode != Mode::Wipe {
+            return false;
+        }
+        let x = rect.left() + self.truth.wipe * rect.width();
+        let area = Rect::from_center_size(egui::pos2(x, rect.center().y), egui::vec2(14.0, rect.height()));
+        let line = ui.interact(area, ui.id().with("wipe"), egui::Sense::drag());
+        if line.dragged() {
+            self.truth.wipe = (self.truth.wipe + line.drag_delta().x / rect.width().max(1.0)).clamp(0.0, 1.0);
+        }
+        if line.hovered() || line.dragged() {
+            ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
+        }
+        line.dragged()
+    }
+}

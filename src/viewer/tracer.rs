@@ -1,0 +1,262 @@
+//! The truth beside the picture: the path tracer at work on the same view, on threads of its own.
+
+use std::{
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use glam::DVec3;
+
+use crate::{
+    photometry::Nit,
+    reference::{Film, FilmSettings, LensCamera, Patience, Walk, World},
+    scene::Scene,
+};
+
+/// What is to be traced.
+pub struct Job {
+    /// The scene with its look.
+    pub scene: Arc<Scene>,
+    /// The camera with its lens.
+    pub camera: LensCamera,
+    /// Where it stands (m).
+    pub eye: DVec3,
+    /// Pixels across and down.
+    pub size: [usize; 2],
+    /// Surfaces that paths meet.
+    pub walk: Walk,
+    /// Samples a pixel after which it rests.
+    pub samples: u32,
+    /// The luminance that the exposure renders white: unlit surfaces follow it.
+    pub white: Nit,
+}
+
+/// A picture that grows.
+#[derive(Clone, Default)]
+pub struct Traced {
+    /// Which job it is of.
+    pub job: u64,
+    /// Pixels across and down.
+    pub size: [usize; 2],
+    /// Luminance by channel (nits), top row first.
+    pub nits: Arc<Vec<[f32; 3]>>,
+    /// Samples a pixel so far.
+    pub samples: u32,
+    /// Estimated relative error of the whole.
+    pub error: f64,
+    /// How long it has taken (s).
+    pub seconds: f64,
+    /// Another one for each publication.
+    pub number: u64,
+}
+
+#[derive(Default)]
+struct Shared {
+    next: Mutex<Option<(u64, Job)>>,
+    wake: Condvar,
+    traced: Mutex<Traced>,
+    /// The job that is wanted; work on any other ends soon.
+    wanted: AtomicU64,
+    ends: AtomicBool,
+}
+
+/// The path tracer's thread.
+pub struct Tracer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Pictures are shown this often, at most.
+const TURN: Duration = Duration::from_millis(250);
+
+struct Turn<'a> {
+    shared: &'a Shared,
+    job: u64,
+    until: Instant,
+}
+
+impl Patience for Turn<'_> {
+    fn stop(&self) -> bool {
+        self.shared.wanted.load(Ordering::Relaxed) != self.job || self.shared.ends.load(Ordering::Relaxed)
+    }
+
+    fn pause(&self) -> bool {
+        self.stop() || Instant::now() >= self.until
+    }
+}
+
+impl Tracer {
+    /// Starts the thread, which waits for a job. It leaves a processor to the window where there are several.
+    ///
+    /// # Errors
+    /// No thread can be had.
+    pub fn new() -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).saturating_sub(1).max(1);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("path tracer {index}"))
+            .build()
+            .map_err(std::io::Error::other)?;
+        let thread =
+            std::thread::Builder::new().name("path tracer".into()).spawn(move || pool.install(|| work(&own)))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Begins a job; the one before is given up. Returns its number.
+    pub fn begin(&self, job: Job) -> u64 {
+        let number = self.shared.wanted.fetch_add(1, Ordering::Relaxed) + 1;
+        *lock(&self.shared.next) = Some((number, job));
+        self.shared.wake.notify_all();
+        number
+    }
+
+    /// Gives up what it works on; what was published stays.
+    pub fn rest(&self) {
+        self.shared.wanted.fetch_add(1, Ordering::Relaxed);
+        *lock(&self.shared.next) = None;
+    }
+
+    /// The newest picture.
+    #[must_use]
+    pub fn traced(&self) -> Traced {
+        lock(&self.shared.traced).clone()
+    }
+}
+
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        self.shared.wake.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It panicked: there is no picture to lose.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(shared: &Shared) {
+    loop {
+        let mut next = lock(&shared.next);
+        let (number, job) = loop {
+            if shared.ends.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Some(job) = next.take() {
+                break job;
+            }
+            // The time is a guard: a wake-up between the look at `ends` and the wait would be missed.
+            let waited = shared.wake.wait_timeout(next, TURN).unwrap_or_else(PoisonError::into_inner);
+            next = waited.0;
+        };
+        drop(next);
+        trace(shared, number, &job);
+    }
+}
+
+fn trace(shared: &Shared, number: u64, job: &Job) {
+    let started = Instant::now();
+    let world = World::new(&job.scene, job.eye);
+    let [width, height] = job.size;
+    let mut film = Film::new(width, height, FilmSettings { walk: job.walk, ..FilmSettings::default() });
+    let mut step = 1;
+    loop {
+        let turn = Instant::now();
+        let patience = Turn { shared, job: number, until: turn + TURN };
+        let goal = job.samples.min(film.samples().saturating_add(step.max(film.samples() / 4)));
+        film.advance(&world, &job.camera, goal, &patience);
+        if patience.stop() {
+            return;
+        }
+        if turn.elapsed() < TURN / 4 {
+            step = (step * 2).min(64);
+        }
+        let nits = film.shown(job.white).into_iter().map(|c: DVec3| c.as_vec3().to_array()).collect();
+        let mut traced = lock(&shared.traced);
+        *traced = Traced {
+            job: number,
+            size: job.size,
+            nits: Arc::new(nits),
+            samples: film.samples(),
+            error: film.relative_error(),
+            seconds: started.elapsed().as_secs_f64(),
+            number: traced.number + 1,
+        };
+        drop(traced);
+        if film.samples() >= job.samples {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{camera::Effects, scene::procedural::Builtin};
+
+    fn job(samples: u32) -> Job {
+        let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+        let (world, projection) = crate::scene::defaults::camera(&scene, 1.0);
+        let camera = LensCamera::new(world, projection, 24, 24, &Effects::default());
+        let walk = Walk::default();
+        Job {
+            scene: Arc::new(scene),
+            camera,
+            eye: world.w_axis.truncate(),
+            size: [24, 24],
+            walk,
+            samples,
+            white: Nit(100.0),
+        }
+    }
+
+    fn until(tracer: &Tracer, done: impl Fn(&Traced) -> bool) -> Traced {
+        let started = Instant::now();
+        loop {
+            let traced = tracer.traced();
+            if done(&traced) {
+                return traced;
+            }
+            assert!(started.elapsed() < Duration::from_secs(120), "{} samples", traced.samples);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_picture_grows_and_is_the_films() {
+        let tracer = Tracer::new().unwrap();
+        let number = tracer.begin(job(8));
+        let traced = until(&tracer, |traced| traced.samples == 8);
+        assert_eq!((traced.job, traced.size, traced.nits.len()), (number, [24, 24], 24 * 24));
+        let whole = job(8);
+        let world = World::new(&whole.scene, whole.eye);
+        let mut film = Film::new(24, 24, FilmSettings::default());
+        assert!(film.add(&world, &whole.camera, 8, &AtomicBool::new(false)));
+        let expected: Vec<[f32; 3]> = film.shown(whole.white).into_iter().map(|c| c.as_vec3().to_array()).collect();
+        assert_eq!(*traced.nits, expected, "bit for bit, whatever the turns");
+    }
+
+    #[test]
+    fn a_new_job_ends_the_old_one_and_the_end_ends_all() {
+        let tracer = Tracer::new().unwrap();
+        tracer.begin(job(1 << 20));
+        until(&tracer, |traced| traced.samples > 0);
+        let second = tracer.begin(job(2));
+        let traced = until(&tracer, |traced| traced.job == second && traced.samples == 2);
+        assert_eq!(traced.job, second);
+        tracer.begin(job(1 << 20));
+        let started = Instant::now();
+        drop(tracer);
+        assert!(started.elapsed() < Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,411 @@
+//! The look-dev window's content, driven by input events as a window would pass them on, without a window system: what people
+//! see is what the command line renders, what they change is in the file, and nothing is lost when things go wrong.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod common;
+
+use std::{fs, path::PathBuf, time::Instant};
+
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, pos2, vec2};
+use sunny16::{
+    camera::exposure::Receptor,
+    frame::{Picture, Renderer, Settings, incident},
+    gpu::{Gpu, fault::Fault, vk},
+    studio::{self, Request, Size, expose},
+    viewer::{
+        App, Options,
+        paint::Painter,
+        panels::{inspector::Selection, picture::Tool, truth},
+    },
+};
+
+/// The window's size in points; a point is a pixel.
+const WINDOW: [u32; 2] = [780, 430];
+
+/// A window without a window system.
+struct Bench {
+    app: App,
+    painter: Painter,
+    time: f64,
+    last: Vec<u8>,
+}
+
+impl Bench {
+    fn new(gpu: &Gpu, request: Request) -> Self {
+        let gallery = request.scene.is_none();
+        let app = App::new(gpu, Options { request, gallery }).unwrap();
+        let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
+        let mut bench = Self { app, painter, time: 0.0, last: Vec::new() };
+        bench.frame(vec![]);
+        bench
+    }
+
+    /// One frame with these events.
+    fn frame(&mut self, events: Vec<Event>) {
+        self.time += 1.0 / 60.0;
+        let [width, height] = WINDOW.map(|side| side as f32);
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
+            time: Some(self.time),
+            focused: true,
+            events,
+            ..RawInput::default()
+        };
+        let output = self.app.frame(input);
+        if let Some(image) = self.app.work.as_ref().and_then(|work| work.stage.shown()) {
+            self.painter.set_image(0, image, false);
+        }
+        let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
+        let shapes = self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, WINDOW).unwrap();
+        self.last = self.painter.picture(WINDOW, &shapes).unwrap();
+    }
+
+    /// Frames until the picture is finished.
+    fn rest(&mut self) {
+        let started = Instant::now();
+        loop {
+            self.frame(vec![]);
+            let work = self.app.work.as_ref().unwrap();
+            let waits = work.stage.wants_frame() || work.stage.finished.is_none();
+            if !waits || self.app.fatal.is_some() {
+                break;
+            }
+            assert!(started.elapsed().as_secs() < 120, "the picture does not come to rest");
+        }
+    }
+
+    fn press(&mut self, key: Key, modifiers: Modifiers) {
+        for pressed in [true, false] {
+            self.frame(vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]);
+        }
+    }
+
+    fn click(&mut self, at: Pos2) {
+        self.frame(vec![Event::PointerMoved(at)]);
+        for pressed in [true, false] {
+            let modifiers = Modifiers::default();
+            self.frame(vec![Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers }]);
+        }
+        self.frame(vec![]);
+    }
+
+    fn drag(&mut self, from: Pos2, to: Pos2, button: PointerButton) {
+        let event = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::default() };
+        self.frame(vec![Event::PointerMoved(from)]);
+        self.frame(vec![event(from, true)]);
+        for step in 1..=4 {
+            self.frame(vec![Event::PointerMoved(from + (to - from) * (step as f32 / 4.0))]);
+        }
+        self.frame(vec![event(to, false)]);
+    }
+
+    fn picture(&self) -> &Picture {
+        &self.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().picture
+    }
+
+    fn size(&self) -> Size {
+        self.app.work.as_ref().unwrap().stage.opened.size
+    }
+
+    /// Where in the window a pixel of the picture's middle part is.
+    fn middle(&self) -> Pos2 {
+        // Between outliner and inspector.
+        pos2((210.0 + WINDOW[0] as f32 - 300.0) / 2.0, WINDOW[1] as f32 / 2.0)
+    }
+
+    fn keep(&self, name: &str) {
+        if let Some(dir) = std::env::var_os("SUNNY16_VIEWER_PICTURES") {
+            let file = PathBuf::from(dir).join(name);
+            sunny16::output::write_png(&file, WINDOW[0] as usize, WINDOW[1] as usize, &self.last).unwrap();
+        }
+    }
+}
+
+/// A scene and its look in a folder.
+fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let builtin = sunny16::scene::procedural::Builtin::named("still_life").unwrap();
+    let (scene, own) = builtin.make().unwrap();
+    let file = dir.path().join("still_life.glb");
+    fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
+    fs::write(dir.path().join("still_life.look.toml"), if look.is_empty() { own } else { look.to_owned() }).unwrap();
+    (dir, file)
+}
+
+fn request(scene: &std::path::Path) -> Request {
+    Request { scene: Some(scene.into()), ..Request::default() }
+}
+
+/// What the command line renders of the same look, in this size.
+fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> Picture {
+    let opened = studio::open(&Request { size: Some(size), ..request(scene) }).unwrap();
+    let mut renderer = Renderer::new(gpu).unwrap();
+    let on_device = opened.upload(&mut renderer).unwrap();
+    let view = opened.view();
+    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
+    let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure).unwrap();
+    let settings = Settings { white_balance, ..opened.picture_settings(&exposed, vec![]).unwrap() };
+    renderer.render_still(&on_device, &view, &settings, opened.still_samples()).unwrap()
+}
+
+#[test]
+fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    bench.keep("opened.png");
+    let size = bench.size();
+    let expected = by_command_line(&guard.gpu, &file, size);
+    assert_eq!(bench.picture().display, expected.display, "bit for bit what `render` writes");
+    assert_eq!(bench.picture().nits, expected.nits);
+
+    // A dial, by the palette and the keyboard alone.
+    let before = bench.picture().clone();
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("camera.lens.f_stop=4".into())]);
+    bench.keep("palette.png");
+    bench.press(Key::Enter, Modifiers::NONE);
+    bench.rest();
+    let stops = bench.picture().exposure.stops_above(before.exposure);
+    let f_stop = bench.app.work.as_ref().unwrap().stage.opened.look.camera.f_stop;
+    assert_eq!(f_stop, Some(4.0));
+    assert!(stops.abs() > 0.1, "the dial exposes: {stops}");
+    bench.press(Key::Z, Modifiers::COMMAND);
+    bench.rest();
+    assert_eq!(bench.picture().display, before.display, "undo brings the very picture back");
+    bench.press(Key::Y, Modifiers::COMMAND);
+
+    // Aim a light by a click on a surface.
+    let name = sunny16_lights(&bench)[0].clone();
+    bench.app.work.as_mut().unwrap().select(Selection::Light(name.clone()));
+    bench.app.set_tool(Tool::Aim);
+    let at = bench.middle();
+    bench.rest();
+    bench.click(at);
+    bench.rest();
+    let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
+    let aim = bench.app.work.as_ref().unwrap().stage.opened.look.lights[&name].aim.expect("aimed");
+    let point = bench.app.work.as_ref().unwrap().surface().expect("a surface under the pointer").point;
+    assert!((aim - point).length() < 2e-5, "{aim} is where the click met the surface, {point}: {text}");
+    bench.keep("aimed.png");
+
+    // The incident meter reads what the function of the command line reads.
+    bench.app.set_tool(Tool::Meter);
+    bench.click(at);
+    let surface = bench.app.work.as_ref().unwrap().surface().unwrap();
+    let read = bench.app.work.as_ref().unwrap().incident().expect("a reading").to_owned();
+    let opened = studio::open(&Request { size: Some(size), ..request(&file) }).unwrap();
+    let mut scene = studio::read(&request(&file)).unwrap().scene;
+    bench.app.work.as_ref().unwrap().document.look().unwrap().apply(&mut scene).unwrap();
+    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let lux =
+        incident::illuminance(&mut renderer, &scene, surface.point, surface.normal, Receptor::Flat, opened.shadows());
+    let value: f64 = read.split(' ').next().unwrap().parse().unwrap();
+    assert!((value / lux.unwrap().get() - 1.0).abs() < 1e-4, "{read}");
+
+    // Save, reopen, render: the same picture.
+    bench.rest();
+    bench.press(Key::S, Modifiers::COMMAND);
+    assert!(!bench.app.work.as_ref().unwrap().document.changed());
+    let saved = bench.picture().clone();
+    drop(bench);
+    let mut again = Bench::new(&guard.gpu, request(&file));
+    again.rest();
+    assert_eq!(again.picture().display, saved.display);
+    assert_eq!(by_command_line(&guard.gpu, &file, size).display, saved.display);
+}
+
+fn sunny16_lights(bench: &Bench) -> Vec<String> {
+    let work = bench.app.work.as_ref().unwrap();
+    work.stage.base().lights.iter().map(|light| light.name.clone()).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn what_is_shown_in_the_window_is_the_picture() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    bench.frame(vec![Event::PointerGone]);
+    let picture = bench.picture();
+    let (width, height) = (picture.width, picture.height);
+    // Where the picture lies is where its pixels are found, one to one.
+    let row = |y: usize| &bench.last[y * WINDOW[0] as usize * 4..(y + 1) * WINDOW[0] as usize * 4];
+    let first = &picture.display[height / 2 * width * 4..][..width * 4];
+    let found = (0..WINDOW[1] as usize)
+        .find_map(|y| row(y).windows(first.len()).step_by(4).position(|window| window == first).map(|x| (x, y)));
+    let (x, y) = found.expect("the picture's middle row is in the window");
+    let differing = (0..height)
+        .filter(|line| {
+            let top = y - height / 2;
+            row(top + line)[x * 4..(x + width) * 4] != picture.display[line * width * 4..(line + 1) * width * 4]
+        })
+        .count();
+    // Lamps' handles lie over some lines.
+    assert!(differing < height / 2, "{differing} of {height} lines differ");
+}
+
+#[test]
+fn the_camera_moves_and_comes_home() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    let (before, pose) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().stage.pose());
+    let at = bench.middle();
+    bench.drag(at, at + vec2(60.0, 20.0), PointerButton::Middle);
+    bench.rest();
+    let moved = bench.app.work.as_ref().unwrap().stage.pose();
+    assert!((moved.w_axis - pose.w_axis).length() > 1e-3, "the drag goes around the target");
+    assert_ne!(bench.picture().display, before);
+    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "looking around is no change of the look");
+    bench.press(Key::Home, Modifiers::NONE);
+    bench.rest();
+    assert!((bench.app.work.as_ref().unwrap().stage.pose().w_axis - pose.w_axis).length() < 1e-9);
+}
+
+#[test]
+fn the_truth_grows_beside_the_picture() {
+    let Some(guard) = common::gpu() else { return };
+    let mut bench = Bench::new(&guard.gpu, request(std::path::Path::new("builtin:cornell")));
+    bench.rest();
+    bench.app.truth.show(truth::Mode::Wipe);
+    let started = Instant::now();
+    while bench.app.truth.samples() < 4 {
+        bench.frame(vec![]);
+        assert!(started.elapsed().as_secs() < 120, "the path tracer does not begin");
+    }
+    bench.frame(vec![]);
+    bench.keep("wipe.png");
+    assert!(bench.app.truth.verdict.starts_with("mean"), "{}", bench.app.truth.verdict);
+    bench.app.truth.show(truth::Mode::Flip);
+    bench.frame(vec![]);
+    assert!(bench.app.truth.verdict.contains("FLIP"), "{}", bench.app.truth.verdict);
+    bench.keep("flip.png");
+    // Another view is another truth.
+    let at = bench.middle();
+    bench.drag(at, at + vec2(30.0, 0.0), PointerButton::Middle);
+    assert_eq!(bench.app.truth.samples(), 0);
+}
+
+#[test]
+fn scopes_and_buffers_are_drawn() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.press(Key::H, Modifiers::NONE);
+    bench.rest();
+    let plain = bench.last.clone();
+    bench.keep("scopes.png");
+    for overlay in ["false_color.png", "zones.png", "zebra.png", "peaking.png"] {
+        bench.press(Key::C, Modifiers::NONE);
+        bench.rest();
+        bench.keep(overlay);
+        assert_ne!(bench.last, plain, "{overlay}");
+    }
+}
+
+#[test]
+fn a_wrong_value_leaves_the_look_as_it_was_and_an_unfit_one_can_be_undone() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    let (before, text) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().document.text().to_owned());
+    bench.app.set(&[("camera.lens.f_stop", Some("0"))]);
+    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
+    // No lamp of this name: the text has it, the picture is of the last look that fits.
+    bench.app.set(&[("lights.Nobody.lumens", Some("5"))]);
+    bench.rest();
+    assert_eq!(bench.picture().display, before);
+    bench.press(Key::Z, Modifiers::COMMAND);
+    bench.rest();
+    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
+    assert_eq!(bench.picture().display, before);
+}
+
+#[test]
+fn a_lost_device_is_said_and_the_look_is_kept() {
+    let fault = Fault::parse("wait:frame 12=device-lost").unwrap();
+    let Some(guard) = common::gpu_with(vec![fault]) else { return };
+    let (dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    for iso in 1..40 {
+        if bench.app.fatal.is_some() {
+            break;
+        }
+        bench.app.set(&[("camera.body.iso", Some(&format!("{}", iso * 100)))]);
+        bench.app.frame(RawInput::default()).textures_delta.clear();
+    }
+    let fatal = bench.app.fatal.clone().expect("the fault was met");
+    assert!(fatal.contains("lost"), "{fatal}");
+    let copy = fs::read_to_string(dir.path().join("still_life.look.toml.autosave")).expect("the copy for accidents");
+    assert!(copy.contains("iso = "), "{copy}");
+    drop(bench);
+    // What a lost device leaves is the driver's: the guard's look at what is still alive would find frames of it.
+    std::mem::forget(guard);
+}
+
+#[test]
+fn any_size_and_nothing_grows() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = project("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    let stage = &mut bench.app.work.as_mut().unwrap().stage;
+    for size in [[1, 1], [3, 200], [200, 3], [0, 0], [64, 48]] {
+        stage.resize(size).unwrap();
+        stage.draw().unwrap();
+        stage.settle().unwrap();
+        let picture = &stage.finished.as_ref().unwrap().picture;
+        assert_eq!([picture.width, picture.height], size.map(|side: u32| side.max(1) as usize));
+    }
+    for _ in 0..8 {
+        stage.touch();
+        stage.draw().unwrap();
+    }
+    stage.settle().unwrap();
+    let (objects, bytes) = (guard.gpu.live_objects(), guard.gpu.memory_in_use().0);
+    // `SUNNY16_LONG=1` takes the time for what nobody would notice sooner.
+    let long = std::env::var_os("SUNNY16_LONG").is_some();
+    for _ in 0..if long { 10_000 } else { 60 } {
+        stage.touch();
+        stage.draw().unwrap();
+    }
+    stage.settle().unwrap();
+    assert_eq!(guard.gpu.live_objects(), objects, "objects after many frames");
+    assert_eq!(guard.gpu.memory_in_use().0, bytes, "bytes after many frames");
+    for _ in 0..if long { 100 } else { 2 } {
+        bench.app.open(&request(&file));
+        bench.app.work.as_mut().unwrap().stage.resize([64, 48]).unwrap();
+        let stage = &mut bench.app.work.as_mut().unwrap().stage;
+        for _ in 0..9 {
+            stage.touch();
+            stage.draw().unwrap();
+        }
+        stage.settle().unwrap();
+    }
+    assert!(guard.gpu.live_objects().len() <= objects.len() + 8, "objects after reloads");
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_and_the_gallery_opens_without_a_scene() {
+    let Some(guard) = common::gpu() else { return };
+    let mut bench = Bench::new(&guard.gpu, Request::default());
+    bench.frame(vec![]);
+    bench.keep("gallery.png");
+    assert!(bench.app.work.is_none());
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("a.glb", &b"glTF nonsense"[..]), ("b.ies", b"x"), ("c.txt", b""), ("d.exr", b"no")] {
+        let file = dir.path().join(name);
+        fs::write(&file, bytes).unwrap();
+        bench.app.open_file(&file);
+        bench.frame(vec![]);
+        assert!(bench.app.work.is_none());
+        assert!(bench.app.complaint().is_some_and(|text| !text.is_empty()), "{name}");
+    }
+    bench.app.open(&request(std::path::Path::new("builtin:cornell")));
+    bench.rest();
+    assert!(bench.app.work.is_some());
+}
