@@ -15,4 +15,4 @@ pub mod write_glb;
 
 pub use model::*;
 pub use probe::Probe;
-pub use water::{Water, WaterSettings};
+pub use water::{FlowMap, Water, WaterSettings};

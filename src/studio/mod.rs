@@ -210,6 +210,7 @@ pub fn open(args: &Request) -> Result<Opened, StudioError> {
             let rest = scene.clone();
             scene.apply(&rest.pose(&play, time));
             scene.bake();
+            scene.time = time;
             Some(Animated { rest, play, time, camera: None })
         }
         Some(_) => {
@@ -387,6 +388,7 @@ impl Opened {
     pub fn go_to(&mut self, time: f64) -> Result<(), StudioError> {
         let Some(animated) = &mut self.animated else { return Ok(()) };
         animated.time = time;
+        self.scene.time = time;
         self.scene.apply(&animated.rest.pose(&animated.play, time));
         self.scene.bake();
         if animated.camera.is_some() {
@@ -437,6 +439,7 @@ impl Opened {
         let mut scene = self.scene.clone();
         scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
         scene.bake();
+        scene.time = animated.time + offset;
         Some(scene)
     }
 
