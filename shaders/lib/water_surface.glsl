@@ -9,7 +9,6 @@ layout(set = 2, binding = 16) uniform sampler2D water_foam_texture;
 
 // As in src/scene/water/flow.rs.
 const vec2 WATER_LAYER_SHIFT = vec2(0.5);
-const vec2 WATER_JUMP = vec2(15.0, 13.0) / 64.0;
 // What foam reflects (src/scene/water/mod.rs).
 const float FOAM_REFLECTANCE = 0.55;
 
@@ -29,7 +28,7 @@ WaterLayer water_layer(float turn, float layer, vec2 velocity, float period) {
     float cycle = floor(turn);
     float phase = turn - cycle;
     return WaterLayer(1.0 - abs(2.0 * phase - 1.0), velocity * ((phase - 0.5) * period),
-                      fract(WATER_LAYER_SHIFT * layer + WATER_JUMP * cycle));
+                      WATER_LAYER_SHIFT * layer + 0.5 * vec2(greaterThan(fract(vec2(cycle + 1.0, cycle) * 0.25), vec2(0.4, 0.4))));
 }
 
 struct WaterSurface {

@@ -31,7 +31,7 @@ struct FrameConstants {
     vec4 water_medium[8];      // extinction (1/m by channel), height of its surface relative to the camera
     vec4 water_scatter[8];     // scattering (1/m by channel)
     vec4 water_flow[8];        // from x and z relative to the camera to the flow map: offset, scale
-    vec4 water_ripple[8];      // ripples: offset (tiles), tiles a metre; cycles, modulo 64
+    vec4 water_ripple[8];      // ripples: offset (tiles), tiles a metre; cycles, modulo 4
     vec4 water_motion[8];      // full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed
     vec4 water_foam[8];        // how much of it; depth of the shore's (m); depth over which the surface comes in (m)
     vec4 water_foam_place[8];  // offset (tiles), tiles a metre

@@ -57,7 +57,7 @@ shader_struct! {
         pub water_scatter: [Vec4; 8],
         /// From x and z relative to the camera to the flow map: offset, scale.
         pub water_flow: [Vec4; 8],
-        /// Of ripples: offset (tiles), tiles a metre; cycles, modulo 64.
+        /// Of ripples: offset (tiles), tiles a metre; cycles, modulo 4.
         pub water_ripple: [Vec4; 8],
         /// Full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed.
         pub water_motion: [Vec4; 8],

@@ -229,7 +229,11 @@ impl World<'_> {
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
-            let Some(sampled) = hit.bsdf.sample(v, lobe, u) else { break };
+            let sampled = match self.towards_suns(&path.media, &hit.bsdf, walk) {
+                Some(guide) => guide.sample(&hit.bsdf, (&vertex.frame, v), lobe, u),
+                None => hit.bsdf.sample(v, lobe, u),
+            };
+            let Some(sampled) = sampled else { break };
             if !path.scatter(&vertex, &sampled) {
                 break;
             }
@@ -338,7 +342,11 @@ impl World<'_> {
         }
         let mut weight = path.throughput * light.weight;
         if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
-            weight *= balance(density, hit.bsdf.density(vertex.v, l));
+            let by_surface = match self.towards_suns(&path.media, &hit.bsdf, walk) {
+                Some(guide) => guide.density_of(&hit.bsdf, (&vertex.frame, vertex.v), l),
+                None => hit.bsdf.density(vertex.v, l),
+            };
+            weight *= balance(density, by_surface);
         }
         let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
         if let Some(on) = light.on.as_ref().filter(|on| on.varied) {

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
-    scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap, water::FOAM_REFLECTANCE},
+    scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap, water::FOAM_REFLECTANCE},
 };
 
 /// A scene that paths walk through. Positions are relative to an eye.
@@ -158,6 +158,11 @@ impl<'a> World<'a> {
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
         world.around_eye = world.find_media_around_eye();
         world
+    }
+
+    /// The water that a material is.
+    pub(super) fn water(&self, material: u32) -> Option<&Water> {
+        self.scene.materials.get(material as usize)?.water.as_deref()
     }
 
     /// The medium of a stack; none for air.

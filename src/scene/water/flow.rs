@@ -8,12 +8,14 @@
 
 use glam::DVec2;
 
-/// What the second layer's pattern is shifted by, in tiles: to a place that has as little as may be in common with the first.
+/// What the second layer's pattern is shifted by, in tiles: to a place that has nothing in common with the first.
 pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
-/// What each cycle's pattern is shifted by from that of the one before, in tiles: it repeats after [`CYCLES`].
-pub const JUMP: DVec2 = DVec2::new(15.0 / 64.0, 13.0 / 64.0);
-/// Cycles after which all is as it was: `JUMP` times this is whole.
-pub const CYCLES: f64 = 64.0;
+/// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so that it has nothing in common with
+/// the cycle before nor with the other layer, which is at the same cycle or at the next.
+pub const JUMPS: [DVec2; 4] =
+    [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
+/// Cycles after which all is as it was.
+pub const CYCLES: f64 = JUMPS.len() as f64;
 
 /// One of the two layers at a place and a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +40,7 @@ pub fn layers(cycles: f64, noise: f64, period: f64) -> [Layer; 2] {
             phase,
             weight: 1.0 - (2.0 * phase - 1.0).abs(),
             carried: (phase - 0.5) * period,
-            shift: LAYER_SHIFT * layer + JUMP * turn.floor().rem_euclid(CYCLES),
+            shift: LAYER_SHIFT * layer + JUMPS[turn.floor().rem_euclid(CYCLES) as usize % JUMPS.len()],
         }
     })
 }
@@ -135,12 +137,12 @@ mod tests {
     /// through a cycle. `classic`: as in the talk, normals blended by their weights, with one phase for all.
     fn pulse(classic: bool) -> f64 {
         let tile = waves::slopes();
-        let noise = |x: usize, y: usize| f64::from(waves::phase_noise(x as f32 / 64.0, y as f32 / 64.0));
+        let noise = |x: usize, y: usize| f64::from(waves::phase_noise(x as f32 / 128.0, y as f32 / 128.0));
         let means: Vec<f64> = (0..32)
             .map(|step| {
                 let mut sum = 0.0;
-                for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
-                    let place = DVec2::new(x as f64, y as f64) / 64.0;
+                for (x, y) in (0..128).flat_map(|y| (0..128).map(move |x| (x, y))) {
+                    let place = DVec2::new(x as f64, y as f64) * (8.0 / 128.0);
                     let layers = layers(f64::from(step) / 32.0, if classic { 0.0 } else { noise(x, y) }, 4.0);
                     let slopes = layers.map(|layer| tile.at(tile_place(&layer, place, DVec2::ZERO, 1.0)));
                     let slope = if classic {
@@ -152,7 +154,7 @@ mod tests {
                     };
                     sum += slope.length_squared();
                 }
-                sum / 4096.0
+                sum / 16384.0
             })
             .collect();
         let mean = means.iter().sum::<f64>() / 32.0;
