@@ -261,6 +261,14 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float wid
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
+    if (shown && hit && water_here != NONE) {
+        // Beside an edge a lookup would mix what stands before: floors under water are near the walls around it.
+        vec2 step = 0.75 / vec2(textureSize(behind_0, 0));
+        for (int i = 0; i < 4; ++i) {
+            float beside = behind_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
+            shown = shown && beside > along - 0.002 * along - 3.0 * pixel / max(abs(steep), 0.03);
+        }
+    }
     if (shown) {
         return share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
     }

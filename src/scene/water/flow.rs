@@ -12,8 +12,7 @@ use glam::DVec2;
 pub const LAYER_SHIFT: DVec2 = DVec2::new(0.5, 0.5);
 /// What each cycle's pattern is shifted by, in tiles: half a tile further one way or the other, so that it has nothing in common with
 /// the cycle before nor with the other layer, which is at the same cycle or at the next.
-pub const JUMPS: [DVec2; 4] =
-    [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
+pub const JUMPS: [DVec2; 4] = [DVec2::ZERO, DVec2::new(0.5, 0.0), DVec2::new(0.5, 0.5), DVec2::new(0.0, 0.5)];
 /// Cycles after which all is as it was.
 pub const CYCLES: f64 = JUMPS.len() as f64;
 
