@@ -898,8 +898,12 @@ fn frame_data(
         layered: u32::from(visible.draws.iter().any(layered::marked)),
         ambient: ambient_bits(scene, settings),
         probe_count: scene.probes.len() as u32,
+        water_count: scene.waters.len() as u32,
         ..FrameConstants::default()
     };
+    for (number, water) in scene.waters.iter().enumerate() {
+        water.fill(number, view.position, &mut values);
+    }
     let traced = match settings.shadows.trees() {
         TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
         TreesFor::Sized if scene.traces_shadows() => FrameTrees::new(gpu, scene, view.position)?,

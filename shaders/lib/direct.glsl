@@ -8,37 +8,76 @@
 #include "lib/area.glsl"
 #endif
 #include "lib/shadows.glsl"
+#include "lib/water.glsl"
 
 bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
+// What the last call of darken found, for whoever needs it although the surface itself is dark.
+float light_seen = 1.0;
+bool light_seen_wanted = false;
+
 // What is dark by itself needs no shadow.
 void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
-    if ((light.kind & LIGHT_SHADOW) != 0u && (diffuse != vec3(0.0) || specular != vec3(0.0))) {
+    light_seen = 1.0;
+    if ((light.kind & LIGHT_SHADOW) != 0u && (light_seen_wanted || diffuse != vec3(0.0) || specular != vec3(0.0))) {
         vec3 all = diffuse + specular;
-        float visible = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
-        diffuse *= visible;
-        specular *= visible;
+        light_seen = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
+        diffuse *= light_seen;
+        specular *= light_seen;
+    }
+}
+
+// Of a place in water what matters is where the light enters it: on the level surface.
+void look_from(vec3 entry, inout Surface s) {
+    if (in_water != NONE && entry != s.position) {
+        s.position = entry;
+        s.normal = vec3(0.0, 1.0, 0.0);
+        shadow_plane = s.normal;
+        shadow_plane_doubt = 0.0;
+#ifdef TRACED
+        ray_origin = entry;
+        ray_origin_behind = entry;
+        ray_away = s.normal;
+#endif
     }
 }
 
 // Luminance (nits by channel) of a surface towards the camera under one light without a surface: its diffuse and specular
 // parts.
 void direct_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
-    vec3 l;
-    vec3 e = light_illuminance(light, (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL, s.position, l);
-    e *= profile_factor(light, -l);
+    vec3 l, from, entry;
+    vec3 e = arriving_light(light, s.position, l, from, entry);
+    e *= profile_factor(light, -from);
     evaluate_brdf(s, l, diffuse, specular);
     diffuse *= e;
     specular *= e;
+    vec3 plane = shadow_plane;
+    float doubt = shadow_plane_doubt;
+#ifdef TRACED
+    vec3 origin = ray_origin;
+    vec3 behind = ray_origin_behind;
+    vec3 away = ray_away;
+#endif
+    look_from(entry, s);
     darken(light, s, diffuse, specular);
+    shadow_plane = plane;
+    shadow_plane_doubt = doubt;
+#ifdef TRACED
+    ray_origin = origin;
+    ray_origin_behind = behind;
+    ray_away = away;
+#endif
 }
 
 #ifdef AREA
 // The same of one light with a surface.
 void direct_area_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
     area_light(light, s, diffuse, specular);
+    vec3 left = water_on_the_way(s.position, normalize(light.position - s.position));
+    diffuse *= left;
+    specular *= left;
     darken(light, s, diffuse, specular);
 }
 #endif

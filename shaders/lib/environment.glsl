@@ -238,13 +238,25 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
         return;
     }
     vec3 dfg = environment_reflectances(s);
+#ifdef LIB_WATER
+    bool under = in_water != NONE;
+    vec3 irradiance = irradiance_around(s.position, under ? vec3(0.0, 1.0, 0.0) : v.bent_normal);
+    irradiance *= under ? water_sky(s.position, v.bent_normal) : vec3(1.0);
+#else
     vec3 irradiance = irradiance_around(s.position, v.bent_normal);
+#endif
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
         (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (reflects_here) {
         specular = environment_reflection(s) * specular_visibility(s, v);
+#ifdef LIB_WATER
+        // In water a surface mirrors the sky's cone and the floor: about as bright as what lights it.
+        if (under) {
+            specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI;
+        }
+#endif
     }
 }
 

@@ -24,9 +24,9 @@ void darken_layers(Light light, Surface s, bool behind, inout vec3 diffuse, inou
 
 // Luminance (nits by channel) towards the camera under one light without a surface.
 void direct_layers(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 specular) {
-    vec3 l;
-    vec3 e = light_illuminance(light, (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL, s.position, l);
-    e *= profile_factor(light, -l);
+    vec3 l, from, entry;
+    vec3 e = arriving_light(light, s.position, l, from, entry);
+    e *= profile_factor(light, -from);
     evaluate_layers(s, y, l, diffuse, specular);
     diffuse *= e;
     specular *= e;

@@ -132,6 +132,38 @@ vec3 through_facet(Surface s, Layers y, vec3 h, float eta, float thickness, floa
     return back_reflection + into * out_of * tint * light_along(s, s.position + inside * path, leaves, spread);
 }
 
+// Light from below the surface of water, pre-exposed: where the bent ray meets what the picture shows, else what is straight behind.
+vec3 water_light(Surface s, Layers y, float share) {
+    LayeredMaterial m = layered[materials[material_index].layers];
+    float into = 1.0 - fresnel_exact(clamp(dot(s.view, s.normal), 0.0, 1.0), y.ior);
+    vec3 d = refract(-s.view, s.normal, 1.0 / y.ior);
+    float per_metre = dot(d, frame.forward.xyz);
+    float start = dot(s.position, frame.forward.xyz);
+    vec2 own = gl_FragCoord.xy / vec2(frame.size);
+    vec2 place = own;
+    float t = 0.0;
+    bool deep = false;
+    for (int i = 0; i < 6; ++i) {
+        float there = behind_distance(place);
+        deep = there <= 0.0;
+        float next = deep || per_metre < 0.02 ? 1e3 : max((there - start) / per_metre, 0.0);
+        t = i > 2 ? 0.5 * (t + next) : next;
+        vec2 at;
+        // What is not in the picture is as what is at its edge.
+        if (!place_of(s.position + d * t, at) || behind_distance(at) > 0.0 && behind_distance(at) < start) {
+            place = own;
+            t = water_depth / max(-d.y, 0.05);
+            break;
+        }
+        place = at;
+    }
+    float pixel_size = pixel_size_at(start + per_metre * t, start);
+    float spread = s.alpha > MIN_ALPHA ? 1.5 * (y.ior - 1.0) * s.alpha : 0.0;
+    vec3 seen = deep ? vec3(0.0) : behind_at(place, log2(clamp(spread * t / max(pixel_size, 1e-9), 1.0, 1e4)));
+    vec3 through = exp(-m.absorption * t) * seen + water_glow(s.position, d, t);
+    return share * into / (WATER_IOR * WATER_IOR) * through;
+}
+
 // Light from behind, pre-exposed. Rough surfaces take a few facets, spread as GGX's are seen.
 vec3 refracted_light(Surface s, Layers y) {
     float thickness = fragment_thickness(in_scale);
@@ -141,12 +173,15 @@ vec3 refracted_light(Surface s, Layers y) {
     float nv = max(dot(s.normal, s.view), 1e-4);
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     bool smooth_glass = s.alpha <= MIN_ALPHA;
+    pixel_at_surface = pixel_size_here();
+    if (water_here != NONE) {
+        return water_light(s, y, share);
+    }
     // Both faces of a volume are rough, and both walls of a hull.
     vec2 place;
     vec3 back, normal;
     bool once = y.thin && !has_back(s, place, back, normal);
     float alpha = once ? s.alpha : s.alpha * 1.4142;
-    pixel_at_surface = pixel_size_here();
     uint facets = smooth_glass ? 1u : 16u;
     // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
     float half_spread = (eta - 1.0) * 0.025 * m.dispersion;

@@ -90,23 +90,29 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
     vec3 n = met.normal * side;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
         vec3 matte = clamp(m.base_color.rgb, 0.0, 1.0) / PI;
+        in_water = water_at(met.position);
         if (has_surroundings()) {
-            light += matte * irradiance_around(met.position, n);
+            bool under = in_water != NONE;
+            vec3 around = irradiance_around(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
+            light += matte * around * (under ? water_sky(met.position, n) * water_returns(met.position, matte * PI) : vec3(1.0));
         }
+        vec3 returned = water_returns(met.position, matte * PI);
         for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
             Light lamp = lights[i];
             if ((lamp.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {
                 continue;
             }
             bool sun = (lamp.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
-            vec3 l;
-            vec3 e = light_illuminance(lamp, sun, met.position, l);
-            e *= profile_factor(lamp, -l) * max(dot(n, l), 0.0) * frame.pre_exposure;
-            float reach = sun ? 1e9 : distance(lamp.position, met.position) * (1.0 - BEFORE_LAMP);
+            vec3 l, from, entry;
+            vec3 e = arriving_light(lamp, met.position, l, from, entry);
+            e *= returned * profile_factor(lamp, -from) * max(dot(n, l), 0.0) * frame.pre_exposure;
+            float reach = sun ? 1e9 : distance(lamp.position, entry) * (1.0 - BEFORE_LAMP);
             reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
-            path_add(Path(met.position, l, met.away * side, share * matte * e, NONE, 0.0, true, reach));
+            vec3 away = entry == met.position ? met.away * side : vec3(0.0, 1.0, 0.0);
+            path_add(Path(entry, from, away, share * matte * e, NONE, 0.0, true, reach));
         }
     }
+    in_water = NONE;
     return share * light * frame.pre_exposure;
 }
 
@@ -156,6 +162,11 @@ vec4 lamp_met(vec3 from, vec3 d, inout float t) {
     return met;
 }
 #endif
+
+// Whether a path is in water.
+bool is_water(uint body) {
+    return body != NONE && layered[body].water != NONE;
+}
 
 // What a volume leaves of light over a distance (m); all of it outside of one.
 vec3 left_of(uint body, float t) {
@@ -245,9 +256,18 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float wid
     if (shown) {
         float there = behind_distance(place);
         // The camera and the ray see the same side; half precision, and a pixel's own depth.
-        shown = !hit ? there <= 0.0
+        // What water mirrors of a sun is in its highlight: the sun's disk in the picture would be it once more.
+        shown = !hit ? there <= 0.0 && !(water_here != NONE && path.lamps_counted)
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
+    }
+    if (shown && hit && water_here != NONE) {
+        // Beside an edge a lookup would mix what stands before: floors under water are near the walls around it.
+        vec2 step = 0.75 / vec2(textureSize(behind_0, 0));
+        for (int i = 0; i < 4; ++i) {
+            float beside = behind_distance(clamp(place + step * vec2(i < 2 ? -1.0 : 1.0, (i & 1) == 0 ? -1.0 : 1.0), vec2(0.0), vec2(0.999999)));
+            shown = shown && beside > along - 0.002 * along - 3.0 * pixel / max(abs(steep), 0.03);
+        }
     }
     if (shown) {
         return share * behind_at(place, hit ? log2(clamp(width / max(pixel, 1e-9), 1.0, 1e4)) : 0.0);
@@ -272,7 +292,9 @@ vec3 refracted_light(Surface s, Layers y) {
     bool is_rough = s.alpha > MIN_ALPHA;
     // KHR_materials_dispersion: the indices of red, green and blue lie half of (ior - 1) 0.025 dispersion aside.
     uint colors = layered[layer].dispersion > 0.0 && !y.thin ? 3u : 1u;
-    uint through = (is_rough ? FACETS : 1u) * colors;
+    // Through water's facets things are seen as through its mean face, as blurred as they spread.
+    bool spreads = is_rough && water_here == NONE;
+    uint through = (spreads ? FACETS : 1u) * colors;
     uint mirrored = is_rough ? MIRRORED_FACETS : 1u;
     float bends = y.thin ? 2.0 : y.ior - 1.0;
     vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
@@ -285,7 +307,7 @@ vec3 refracted_light(Surface s, Layers y) {
         bool mirrors = job >= through;
         vec4 u = fract(shift + float(mirrors ? job - through : job / colors) * EVEN);
         path_facet = u.zw;
-        vec3 h = is_rough ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
+        vec3 h = (mirrors ? is_rough : spreads) ? axes * seen_facet(vec3(v.xy, max(v.z, 1e-4)), vec2(s.alpha), u.xy) : s.normal;
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
         vec3 reflects = layer_fresnel(s, y, vh, schlick_weight(vh)).glass;
         vec3 color = vec3(1.0);
@@ -303,9 +325,18 @@ vec3 refracted_light(Surface s, Layers y) {
         }
         float side = mirrors ? 1.0 : -1.0;
         float cosine = side * dot(d, s.normal);
+        if (water_here != NONE && mirrors && cosine <= 0.0) {
+            // A wave that sends it down would hit another wave, which sends it up again.
+            d -= 2.0 * cosine * s.normal;
+            cosine = -cosine;
+        }
         float kept = cosine <= 0.0 ? 0.0 : is_rough ? unmasked(nv, cosine, s.alpha) : 1.0;
         // What a facet stands for, as directions have it.
-        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : FACETS)) : 0.0;
+        float spread = is_rough ? 1.5 * (mirrors ? 2.0 : bends) * s.alpha * inversesqrt(float(mirrors ? mirrored : through)) : 0.0;
+        if (water_here != NONE && !mirrors) {
+            // What is lit in water is as bright as it is there; out of it, radiance spreads by the square of the index.
+            on /= WATER_IOR * WATER_IOR;
+        }
         path_count = 0u;
         path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, mirrors, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
@@ -331,6 +362,10 @@ vec3 refracted_light(Surface s, Layers y) {
             }
 #endif
             bool is_hit = hit.instance != NONE;
+            if (is_water(path.body)) {
+                sum += path.share * water_glow(path.origin, path.direction, hit.t);
+                path.share *= is_hit ? 1.0 : 0.0;
+            }
             Met met = Met(vec3(0.0), vec3(0.0), vec3(0.0), 0u);
             float glass = 0.0;
             float width = path.width + spread * hit.t;

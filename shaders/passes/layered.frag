@@ -32,6 +32,7 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #ifdef OVER
 layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
+#include "lib/water_surface.glsl"
 #ifdef GLASS
 #include "lib/refraction_traced.glsl"
 #else
@@ -66,11 +67,32 @@ void main() {
     s.base_color = clamp(base.rgb, 0.0, 1.0);
     s.metallic = metallic_roughness.x;
     s.alpha = max(metallic_roughness.y * metallic_roughness.y, MIN_ALPHA);
+#ifdef OVER
+    water_here = layered[materials[material_index].layers].water;
+    float foam = 0.0;
+    if (water_here != NONE) {
+        water_depth = water_depth_here(s.position);
+        WaterSurface water = water_surface(water_here, s.position, position_dx, position_dy);
+        foam = water.foam;
+        s.normal = normalize(s.normal - vec3(water.slope.x, 0.0, water.slope.y) * sign(s.normal.y));
+        // A wave that leans from the viewer is seen along its surface.
+        s.normal = normalize(s.normal + s.view * max(0.01 - dot(s.normal, s.view), 0.0));
+        s.alpha = max(sqrt(min(s.alpha * s.alpha + water.variance, 1.0)), MIN_ALPHA);
+        s.base_color *= FOAM_REFLECTANCE;
+        light_seen_wanted = true;
+    }
+#endif
     set_shadow_plane_across(position_dx, position_dy, 0.0, s.normal);
     Layers y = fragment_layers(s);
+#ifdef OVER
+    y.transmission *= 1.0 - foam;
+#endif
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     vec3 d, r;
+#ifndef OVER
+    in_water = water_at(s.position);
+#endif
 #ifdef OVER
     uint count = frame.light_count;
 #ifdef TRACED
@@ -98,7 +120,21 @@ void main() {
         uint lamp = i < first || all ? i : entries[list.x + i - first];
 #endif
         if (!has_surface(lights[lamp])) {
-            direct_layers(lights[lamp], s, y, d, r);
+            Surface lit = s;
+#ifdef OVER
+            if (water_here != NONE && lamp < frame.directional_count) {
+                // Glitter is as wide as the sun too: facets that send some of its disk here lie in a disk of half its radius, of
+                // variance (r / 4)^2.
+                float radius = lights[lamp].half_width;
+                lit.alpha = sqrt(min(s.alpha * s.alpha + radius * radius / 8.0, 1.0));
+            }
+#endif
+            direct_layers(lights[lamp], lit, y, d, r);
+#ifdef OVER
+            if (lamp < min(frame.directional_count, 4u)) {
+                water_suns[lamp] = light_seen;
+            }
+#endif
             diffuse += d;
             specular += r;
         }
@@ -141,10 +177,13 @@ void main() {
     float opacity = 1.0;
 #ifdef OVER
     if (y.transmission > 0.0) {
-        specular += refracted_light(s, y);
+        Surface through = s;
+        through.base_color = water_here != NONE ? vec3(1.0) : s.base_color;
+        specular += refracted_light(through, y);
     }
-    if ((flags & MATERIAL_BLEND) != 0u) {
-        opacity = clamp(base.a, 0.0, 1.0);
+    bool comes_in = water_here != NONE && water_depth < frame.water_foam[water_here].z;
+    if ((flags & MATERIAL_BLEND) != 0u || comes_in) {
+        opacity = comes_in ? smoothstep(0.0, frame.water_foam[water_here].z, water_depth) : clamp(base.a, 0.0, 1.0);
         diffuse *= opacity;
         specular *= opacity;
         emission *= opacity;

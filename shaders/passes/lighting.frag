@@ -37,6 +37,7 @@ void main() {
     // What has further lobes is lit by the layered pass.
     if (depth > 0.0 && emission.a < LAYER_MARK && load_surface(pixel, depth, s)) {
         vec3 d, r;
+        in_water = water_at(s.position);
 #ifdef TRACED
         // The depth buffer is right to some units in the last place: of the depth, and of 1 where the driver interpolates.
         leave_surface(s, distance(s.position, position_at(pixel, depth * (1.0 - 6e-5) - 2.4e-7)));
@@ -97,6 +98,7 @@ void main() {
         if ((frame.ambient & AMBIENT_DIFFUSE_APART) == 0u) {
             diffuse += d;
         }
+        diffuse *= water_returns(s.position, (1.0 - s.metallic) * s.base_color);
         if (apart) {
             surroundings = r;
         } else {

@@ -25,7 +25,16 @@ struct FrameConstants {
     uint layered;              // 1: some pixels are lit by the layered pass
     uint multi_scatter;        // 1: light that bounces between facets is given back
     uint probe_count;          // local probes
-    uint pad0;
+    uint water_count;          // waters
+    // By water, eight at most (src/passes/scene_data/water.rs).
+    vec4 water_place[8];       // least x and z, greatest x and z of what it covers, relative to the camera
+    vec4 water_medium[8];      // extinction (1/m by channel), height of its surface relative to the camera
+    vec4 water_scatter[8];     // scattering (1/m by channel)
+    vec4 water_flow[8];        // from x and z relative to the camera to the flow map: offset, scale
+    vec4 water_ripple[8];      // ripples: offset (tiles), tiles a metre; cycles, modulo 4
+    vec4 water_motion[8];      // full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed
+    vec4 water_foam[8];        // how much of it; depth of the shore's (m); depth over which the surface comes in (m)
+    vec4 water_foam_place[8];  // offset (tiles), tiles a metre
 };
 
 // What hides light from all around was measured (pass `ao`).
@@ -183,7 +192,7 @@ struct LayeredMaterial {
     float film_maximum;
     uint textures;             // a bit a texture that is there
     uint flags;                // LAYERS_
-    uint pad0;
+    uint water;                // its number, or NONE
     uint pad1;
     vec4 uv_rows[28];          // fourteen textures, as Material has them
 };

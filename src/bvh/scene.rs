@@ -129,7 +129,7 @@ pub fn casts_shadow(material: &Material) -> bool {
         && !material.encloses_volume()
         && material.transmission_texture.is_none()
         && material.transmission * (1.0 - material.metallic) > 0.5;
-    material.alpha != AlphaMode::Blend && !pane
+    material.alpha != AlphaMode::Blend && !pane && material.water.is_none()
 }
 
 /// A tree with indices of its own, before it joins the others.

@@ -26,6 +26,7 @@ mod bench_path;
 mod bench_rays;
 mod compare;
 mod doctor;
+mod flow;
 mod fraction;
 mod graph;
 mod ies;
@@ -91,6 +92,8 @@ enum Command {
     Graph(graph::GraphArgs),
     /// Say what a photometric file (.ies) holds, and draw its polar plot.
     Ies(ies::IesArgs),
+    /// Make the flow map of a channel of water around what stands in it.
+    Flow(flow::FlowArgs),
     /// Say what a lens prescription is: focal length, pupils, field of view, breathing, faults; draw it with rays.
     Lens(lens::LensArgs),
     /// Say which drivers and devices there are, what each lacks, and what to install.
@@ -241,6 +244,7 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::View(args) => view::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::Flow(args) => flow::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),

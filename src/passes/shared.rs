@@ -47,8 +47,24 @@ shader_struct! {
         pub multi_scatter: u32,
         /// Local probes.
         pub probe_count: u32,
-        /// Padding.
-        pub pad0: u32,
+        /// Waters.
+        pub water_count: u32,
+        /// By water: least x and z, greatest x and z of what it covers, relative to the camera.
+        pub water_place: [Vec4; 8],
+        /// Extinction (1/m by channel), height of the surface relative to the camera.
+        pub water_medium: [Vec4; 8],
+        /// Scattering (1/m by channel).
+        pub water_scatter: [Vec4; 8],
+        /// From x and z relative to the camera to the flow map: offset, scale.
+        pub water_flow: [Vec4; 8],
+        /// Of ripples: offset (tiles), tiles a metre; cycles, modulo 4.
+        pub water_ripple: [Vec4; 8],
+        /// Full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed.
+        pub water_motion: [Vec4; 8],
+        /// How much foam; depth of the shore's (m); depth over which the surface comes in (m).
+        pub water_foam: [Vec4; 8],
+        /// Of foam: offset (tiles), tiles a metre.
+        pub water_foam_place: [Vec4; 8],
     }
 }
 
@@ -263,8 +279,8 @@ shader_struct! {
         pub textures: u32,
         /// `LAYERS_` bits.
         pub flags: u32,
-        /// Padding.
-        pub pad0: u32,
+        /// Number of the water that it is, or `NONE`.
+        pub water: u32,
         /// Padding.
         pub pad1: u32,
         /// Two rows for each of fourteen textures.

@@ -7,6 +7,7 @@ pub mod ies;
 pub mod lights;
 pub mod sky;
 pub mod units;
+pub mod water;
 
 pub use color::{Adaptation, Chromaticity, ColorError, WhiteBalance};
 pub use ies::{IesError, IesProfile};

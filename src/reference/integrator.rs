@@ -130,24 +130,24 @@ const LONG: u32 = 64;
 const MOST_SURVIVAL: f64 = 0.95;
 
 /// A path up to where it is.
-struct State {
-    origin: DVec3,
-    direction: DVec3,
+pub(super) struct State {
+    pub(super) origin: DVec3,
+    pub(super) direction: DVec3,
     /// The side of the surface that it has left; zero at the eye.
-    away: DVec3,
+    pub(super) away: DVec3,
     /// What is around it.
-    media: Media,
+    pub(super) media: Media,
     /// The only channel that it still carries, once something has bent colours apart.
     channel: Option<usize>,
-    throughput: DVec3,
+    pub(super) throughput: DVec3,
     /// By how much radiance that was bent will grow again: chance should not end paths for that.
     bent: f64,
-    surfaces: u32,
+    pub(super) surfaces: u32,
     first: First,
     /// Density of the sample that led here; none from the eye and from smooth glass, where nothing else finds the light.
-    density: Option<f64>,
+    pub(super) density: Option<f64>,
     /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
-    back: f64,
+    pub(super) back: f64,
 }
 
 /// A surface point with all that shading it needs.
@@ -182,8 +182,13 @@ impl World<'_> {
         while layers < MOST_LAYERS {
             let hit = self.closest(path.origin, path.direction, path.away);
             self.add_met_light(&path, hit.as_ref(), walk, &mut parts);
+            if self.cross(&mut path, hit.as_ref().map_or(f64::INFINITY, |hit| hit.distance), sampler) {
+                if path.surfaces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler) {
+                    break;
+                }
+                continue;
+            }
             let Some(mut hit) = hit else { break };
-            path.throughput *= fade(self.medium(&path.media), hit.distance);
             // By chance as though the surface were not there, else with all its light.
             let straight = hit.straight_through(path.direction);
             let chance = hit.opacity * (1.0 - straight.max_element());
@@ -229,7 +234,11 @@ impl World<'_> {
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
-            let Some(sampled) = hit.bsdf.sample(v, lobe, u) else { break };
+            let sampled = match self.towards_suns(&path.media, &hit.bsdf, walk) {
+                Some(guide) => guide.sample(&hit.bsdf, (&vertex.frame, v), lobe, u),
+                None => hit.bsdf.sample(v, lobe, u),
+            };
+            let Some(sampled) = sampled else { break };
             if !path.scatter(&vertex, &sampled) {
                 break;
             }
@@ -338,7 +347,11 @@ impl World<'_> {
         }
         let mut weight = path.throughput * light.weight;
         if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
-            weight *= balance(density, hit.bsdf.density(vertex.v, l));
+            let by_surface = match self.towards_suns(&path.media, &hit.bsdf, walk) {
+                Some(guide) => guide.density_of(&hit.bsdf, (&vertex.frame, vertex.v), l),
+                None => hit.bsdf.density(vertex.v, l),
+            };
+            weight *= balance(density, by_surface);
         }
         let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
         if let Some(on) = light.on.as_ref().filter(|on| on.varied) {
@@ -354,6 +367,13 @@ impl World<'_> {
 }
 
 impl State {
+    /// What is scattered before any surface counts as come through one.
+    pub(super) fn scattered_first(&mut self) {
+        if self.surfaces == 1 {
+            self.first = First { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
+        }
+    }
+
     /// On behind a surface as though it were not there.
     fn pass(&mut self, hit: &SurfacePoint, media: Media) {
         self.back += hit.distance;

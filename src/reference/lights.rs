@@ -119,6 +119,14 @@ pub struct LampHit {
 }
 
 impl Lights {
+    /// Suns that have a disk: the direction to each, and its angular radius (rad).
+    pub(super) fn disks(&self) -> impl Iterator<Item = (DVec3, f64)> + '_ {
+        self.placed.iter().filter_map(|placed| match placed.light.emitter() {
+            Emitter::Sun { angular_radius } if angular_radius > 0.0 => Some((-placed.direction, angular_radius)),
+            _ => None,
+        })
+    }
+
     /// The lights of a scene, relative to an eye.
     #[must_use]
     pub fn new(scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &TopLevel) -> Self {

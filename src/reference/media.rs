@@ -14,8 +14,10 @@ pub struct Medium {
     pub ior: f64,
     /// How much greater it is for blue, and smaller for red.
     pub spread: f64,
-    /// Absorption (1/m by channel); infinite where nothing passes.
+    /// What is taken from a beam (1/m by channel), scattered light too; infinite where nothing passes.
     pub absorption: DVec3,
+    /// What of that goes on in another direction, evenly (1/m by channel): of water alone.
+    pub scattering: DVec3,
 }
 
 impl Medium {
@@ -27,7 +29,8 @@ impl Medium {
         // only diffused at the border is not bent.
         let dispersion = if material.transmits() { f64::from(material.dispersion) } else { 0.0 };
         let spread = (ior - 1.0).max(0.0) * 0.025 * dispersion;
-        material.encloses_volume().then(|| Self { ior, spread, absorption: material.volume.absorption() })
+        let scattering = material.water.as_ref().map_or(DVec3::ZERO, |water| water.settings.coefficients.scattering);
+        material.encloses_volume().then(|| Self { ior, spread, absorption: material.volume.absorption(), scattering })
     }
 
     /// The index of a channel, at least 1 where it differs from the others; without a channel that of green.
@@ -115,7 +118,12 @@ mod tests {
 
     #[test]
     fn light_fades_by_the_law() {
-        let medium = Medium { ior: 1.5, spread: 0.0, absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY) };
+        let medium = Medium {
+            ior: 1.5,
+            spread: 0.0,
+            absorption: DVec3::new(0.0, 2f64.ln(), f64::INFINITY),
+            scattering: DVec3::ZERO,
+        };
         assert_eq!(medium.transmittance(0.0), DVec3::ONE);
         let two = medium.transmittance(2.0);
         assert!((two - DVec3::new(1.0, 0.25, 0.0)).abs().max_element() < 1e-15);

@@ -15,6 +15,7 @@ pub mod resume;
 pub mod sampler;
 mod shading;
 pub mod shutter;
+mod water;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};

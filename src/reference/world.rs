@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use glam::{DAffine3, DMat3, DVec3, DVec4, Vec2, Vec3};
+use glam::{DAffine3, DMat3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
 use self::lobes::Meeting;
 use super::{
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
-    scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Wrap},
+    scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap, water::FOAM_REFLECTANCE},
 };
 
 /// A scene that paths walk through. Positions are relative to an eye.
@@ -34,6 +34,8 @@ pub struct World<'a> {
     media: Vec<Option<Medium>>,
     /// What is around the eye.
     around_eye: Media,
+    /// Where the eye is (m).
+    eye: DVec3,
     /// Rays that have been traced.
     rays: RayCount,
     /// What shines.
@@ -149,12 +151,18 @@ impl<'a> World<'a> {
             default_material: Material::default(),
             media,
             around_eye: Media::default(),
+            eye,
             rays: RayCount::default(),
             lights: Lights::default(),
         };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
         world.around_eye = world.find_media_around_eye();
         world
+    }
+
+    /// The water that a material is.
+    pub(super) fn water(&self, material: u32) -> Option<&Water> {
+        self.scene.materials.get(material as usize)?.water.as_deref()
     }
 
     /// The medium of a stack; none for air.
@@ -389,15 +397,26 @@ impl<'a> World<'a> {
         let emissive = self.sample(material.emissive_texture, &at, true).unwrap_or(DVec4::ONE);
 
         let axes = self.axes(hit, &at);
-        let normal = self.bumped(&axes, material.normal_texture, material.normal_scale, &at);
+        let mut normal = self.bumped(&axes, material.normal_texture, material.normal_scale, &at);
         let side = if front { 1.0 } else { -1.0 };
         let roughness = (f64::from(material.roughness) * metallic_roughness.y).clamp(0.0, 1.0);
         let emits = front || material.double_sided;
-        let color = base.truncate().clamp(DVec3::ZERO, DVec3::ONE);
+        let mut color = base.truncate().clamp(DVec3::ZERO, DVec3::ONE);
+        let mut foam = 0.0;
+        if let Some(water) = &material.water {
+            let place = DVec2::new(position.x + self.eye.x, position.z + self.eye.z);
+            let slope = water.slope_at(place, self.scene.time);
+            normal = (normal - DVec3::new(slope.x, 0.0, slope.y) * normal.y.signum()).normalize_or(normal);
+            foam = water.foam_at(place, self.scene.time);
+            // One colour stands for what foam reflects and for what the rest lets through: mixed as they are.
+            color *= 1.0 - foam * (1.0 - f64::from(FOAM_REFLECTANCE));
+        }
         let ior = f64::from(material.ior);
         let mut transmission = f64::from(material.transmission);
         if !material.transmits() {
             transmission = 0.0;
+        } else if material.water.is_some() {
+            transmission *= 1.0 - foam;
         } else if material.transmission_texture.is_some() {
             transmission *= self.sample(material.transmission_texture, &at, false).map_or(1.0, |texel| texel.x);
         }

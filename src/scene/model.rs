@@ -8,7 +8,10 @@ use std::{path::PathBuf, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
-use super::animation::{Animation, Deform, Skin, Trs};
+use super::{
+    animation::{Animation, Deform, Skin, Trs},
+    water::Water,
+};
 use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
@@ -53,6 +56,8 @@ pub struct Scene {
     pub skins: Vec<Skin>,
     /// What moves; the scene itself is at rest until it is posed (`Scene::at`).
     pub animations: Vec<Animation>,
+    /// The time (s) that it is shown at: where animations have put things, and how far water has flowed.
+    pub time: f64,
     /// What the importer repaired, ignored or approximated, in the order it met it.
     pub notes: Vec<Note>,
 }
@@ -204,6 +209,8 @@ pub struct Material {
     pub iridescence: Iridescence,
     /// KHR_materials_diffuse_transmission: light that leaves diffusely on the other side, as of a leaf.
     pub diffuse_transmission: DiffuseTransmission,
+    /// It is water (`Scene::add_water`): how it flows and ripples.
+    pub water: Option<Arc<Water>>,
 }
 
 /// KHR_materials_specular.
@@ -470,6 +477,7 @@ impl Default for Material {
             anisotropy: Anisotropy::default(),
             iridescence: Iridescence::default(),
             diffuse_transmission: DiffuseTransmission::default(),
+            water: None,
         }
     }
 }

@@ -235,6 +235,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
             let rest = scene.clone();
             scene.apply(&rest.pose(&play, time));
             scene.bake();
+            scene.time = time;
             Some(Animated { rest, play, time, camera: None })
         }
         Some(_) => {
@@ -413,6 +414,7 @@ impl Opened {
     pub fn go_to(&mut self, time: f64) -> Result<(), StudioError> {
         let Some(animated) = &mut self.animated else { return Ok(()) };
         animated.time = time;
+        self.scene.time = time;
         self.scene.apply(&animated.rest.pose(&animated.play, time));
         self.scene.bake();
         if animated.camera.is_some() {
@@ -477,6 +479,7 @@ impl Opened {
         let mut scene = self.scene.clone();
         scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
         scene.bake();
+        scene.time = animated.time + offset;
         Some(scene)
     }
 

@@ -49,7 +49,11 @@ pub fn refracts(material: &scene::Material) -> bool {
     material.transmits()
 }
 
-fn slots(material: &scene::Material) -> [Option<TextureRef>; 14] {
+fn slots(material: &scene::Material) -> [Option<TextureRef>; 17] {
+    let water = |which: usize| {
+        let texture = *material.water.as_ref()?.textures.get(which)?;
+        Some(TextureRef { texture, uv_set: 0, transform: TextureRef::IDENTITY })
+    };
     [
         material.transmission_texture,
         material.volume.thickness_texture,
@@ -65,10 +69,13 @@ fn slots(material: &scene::Material) -> [Option<TextureRef>; 14] {
         material.iridescence.thickness_texture,
         material.diffuse_transmission.texture,
         material.diffuse_transmission.color_texture,
+        water(0),
+        water(1),
+        water(2),
     ]
 }
 
-const SLOT_NAMES: [&str; 14] = [
+const SLOT_NAMES: [&str; 17] = [
     "transmission_texture",
     "thickness_texture",
     "specular_texture",
@@ -83,12 +90,17 @@ const SLOT_NAMES: [&str; 14] = [
     "film_thickness_texture",
     "diffuse_transmission_texture",
     "through_color_texture",
+    "water_flow_texture",
+    "water_ripple_texture",
+    "water_foam_texture",
 ];
 
 /// Slots that hold colours.
 const COLORS: [usize; 3] = [3, 7, 13];
-/// The slot of normals.
-const COAT_NORMALS: usize = 6;
+/// Slots of normals.
+const NORMALS: [usize; 2] = [6, 15];
+/// Slots whose pictures are placed by the material's own transform; water's are placed in the world.
+const PLACED: usize = 14;
 
 /// What tells the layered pass's pixels in the G-buffer (`LAYER_MARK` in `shaders/shared/frame.glsl`): 1 for others.
 pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 {
@@ -107,10 +119,10 @@ pub(super) fn layer_mark(material: &scene::Material, multiscatter: bool) -> f32 
     shared::LAYER_MARK + least + if own_normal { shared::LAYER_MARK } else { 0.0 }
 }
 
-fn pack(material: &scene::Material, has_tangents: bool) -> shared::LayeredMaterial {
+fn pack(material: &scene::Material, has_tangents: bool, water: u32) -> shared::LayeredMaterial {
     let mut uv_rows = [Vec4::ZERO; 28];
     let mut textures = 0;
-    for (slot, texture) in slots(material).into_iter().enumerate() {
+    for (slot, texture) in slots(material).into_iter().enumerate().take(PLACED) {
         let (transform, set) = texture.map_or((TextureRef::IDENTITY, 0), |t| (t.transform, t.uv_set));
         textures |= u32::from(texture.is_some()) << slot;
         for (row, values) in transform.iter().enumerate() {
@@ -143,6 +155,7 @@ fn pack(material: &scene::Material, has_tangents: bool) -> shared::LayeredMateri
         textures,
         flags: if material.encloses_volume() { shared::LAYERS_VOLUME } else { 0 }
             | if has_tangents { shared::LAYERS_TANGENTS } else { 0 },
+        water,
         uv_rows,
         ..Default::default()
     }
@@ -158,11 +171,14 @@ pub(super) fn upload_layers(
 ) -> GpuResult<Option<Layers>> {
     let mut numbers = Vec::with_capacity(materials.len());
     let mut packed: Vec<shared::LayeredMaterial> = Vec::new();
+    let mut waters = 0;
     for (index, material) in materials.iter().enumerate() {
         let lobes = has_lobes(material, scene.multiscatter);
         numbers.push(lobes.then_some(packed.len() as u32));
         if lobes {
-            packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false)));
+            let water = if material.water.is_some() { waters } else { shared::NONE };
+            waters += u32::from(material.water.is_some());
+            packed.push(pack(material, has_tangents.get(index).copied().unwrap_or(false), water));
         }
     }
     if packed.is_empty() {
@@ -179,7 +195,7 @@ pub(super) fn upload_layers(
         let slot = |(slot, reference)| {
             let meaning = match slot {
                 slot if COLORS.contains(&slot) => Meaning::Color,
-                COAT_NORMALS => Meaning::Normals,
+                slot if NORMALS.contains(&slot) => Meaning::Normals,
                 _ => Meaning::Data,
             };
             Slot { reference, meaning, cutoff: None }

@@ -9,6 +9,7 @@ mod materials;
 mod order;
 mod placements;
 mod posed;
+mod water;
 
 use std::{
     collections::HashMap,
@@ -34,6 +35,7 @@ pub use self::{
     lights::{WorldLight, world_lights},
     placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
     posed::Posed,
+    water::PlacedWater,
 };
 use super::{
     area_lights,
@@ -156,6 +158,8 @@ pub struct GpuScene {
     pub white: Arc<Image>,
     /// No back face, for where nothing refracts.
     pub no_backs: Arc<Image>,
+    /// Waters, by their numbers.
+    pub waters: Vec<PlacedWater>,
     /// The box around all that is shown (m).
     pub bounds: (DVec3, DVec3),
     /// Where everything is in the frames to come.
@@ -402,6 +406,7 @@ impl GpuScene {
             ltc,
             white,
             no_backs,
+            waters: PlacedWater::all(scene),
             bounds,
             now: Arc::new(Posed { groups: posed, movers: Default::default() }),
             deformers,

@@ -6,7 +6,7 @@ use glam::{DMat4, DVec3, Vec3};
 
 use super::{
     super::{area_lights, light_tree, profiles::Profiles},
-    GpuScene, UPLOADS,
+    GpuScene, PlacedWater, UPLOADS,
     deform::Movers,
     lights::{tree_over, world_lights},
     pack_materials,
@@ -118,6 +118,7 @@ impl GpuScene {
     }
 
     fn follow_all(&mut self, gpu: &Gpu, scene: &Scene, materials: bool) -> GpuResult<()> {
+        self.waters = PlacedWater::all(scene);
         let posed = self.posed(scene);
         let mut uploader = Uploader::new(gpu)?;
         let moved = *posed != *self.now;

@@ -128,7 +128,7 @@ impl Scattered {
         self.diffuse + self.specular + self.transmitted
     }
 
-    fn over(self, density: f64) -> Self {
+    pub(super) fn over(self, density: f64) -> Self {
         Self {
             diffuse: self.diffuse / density,
             specular: self.specular / density,

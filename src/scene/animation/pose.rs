@@ -254,13 +254,14 @@ impl Scene {
         let mut scene = self.clone();
         scene.apply(&self.pose(play, time));
         scene.bake();
+        scene.time = time;
         scene
     }
 
-    /// Whether anything moves.
+    /// Whether anything moves: by an animation, or as water.
     #[must_use]
     pub fn is_animated(&self) -> bool {
-        !self.animations.is_empty()
+        !self.animations.is_empty() || self.materials.iter().any(|material| material.water.is_some())
     }
 }
 

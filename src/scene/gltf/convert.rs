@@ -16,7 +16,7 @@ use super::{
     lobes,
     report::{At, Report, one_line},
     validate::Forest,
-    variants,
+    variants, water,
 };
 use crate::{
     photometry::{
@@ -78,6 +78,7 @@ pub(super) fn scene(
     }
     let uses = image_uses(root, &scene);
     scene.images = images::load(root, store, files, &uses, report);
+    water::add(root, files, &mut scene, report);
     Ok(scene)
 }
 

@@ -12,6 +12,7 @@ mod passes;
 mod prescription;
 mod probes;
 mod rig;
+mod water;
 
 use std::{
     collections::BTreeMap,
@@ -30,6 +31,7 @@ pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReproj
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
+pub use water::{WaterLook, from_extras as water_from_extras};
 
 use super::Scene;
 use crate::{
@@ -76,6 +78,8 @@ pub struct Look {
     pub materials: BTreeMap<String, MaterialLook>,
     /// `probes.NAME.*`.
     pub probes: BTreeMap<String, ProbeLook>,
+    /// `water.NAME.*` by the material's name or a node's.
+    pub water: BTreeMap<String, WaterLook>,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -167,6 +171,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(materials::PROPERTIES)
         .chain(environment::PROPERTIES)
         .chain(probes::PROPERTIES)
+        .chain(water::PROPERTIES)
         .copied()
 }
 
@@ -265,6 +270,7 @@ impl Look {
             Some("lights") => lights::set(&mut self.lights, &read)?,
             Some("materials") => materials::set(&mut self.materials, &read)?,
             Some("probes") => probes::set(&mut self.probes, &read)?,
+            Some("water") => water::set(&mut self.water, &read)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown(path)) }
@@ -299,6 +305,7 @@ impl Look {
         self.environment.apply(scene)?;
         probes::apply(&self.probes, scene)?;
         materials::apply(&self.materials, scene)?;
+        water::apply(&self.water, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -401,6 +408,7 @@ impl Reader<'_> {
 
 fn generic_path(path: &str) -> String {
     for section in ["lights", "materials", "probes"] {
+    for section in ["lights", "probes", "water"] {
         let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
             return format!("{section}.*.{property}");

@@ -1,0 +1,159 @@
+// Light below a level surface of water (docs/water.md): what lamps and surroundings send to a place in it, and what it scatters
+// towards the viewer. src/photometry/water.rs has the constants. The including shader declares `frame`; lights.glsl comes before it.
+#ifndef LIB_WATER
+#define LIB_WATER
+
+const float WATER_IOR = 1.333;
+// What a level surface lets in of even light from above, and reflects of even light from below (both are tested against
+// src/photometry/water.rs).
+const float WATER_LETS_IN = 0.9337;
+const float WATER_REFLECTS_WITHIN = 0.4745;
+// The mean of 1 / cosine over what has come in of an even sky, and over even light.
+const float WATER_SKY_PATH = 1.19;
+const float WATER_EVEN_PATH = 1.66;
+
+// The water that the place which is being lit lies in, or NONE.
+uint in_water = NONE;
+
+// The number of the water that a place (relative to the camera) lies in, or NONE.
+uint water_at(vec3 p) {
+    for (uint i = 0u; i < frame.water_count; ++i) {
+        vec4 place = frame.water_place[i];
+        float skin = 1e-4 + 2e-6 * (abs(p.x) + abs(p.z));
+        if (frame.water_medium[i].w - p.y > skin && all(greaterThan(p.xz, place.xy)) && all(lessThan(p.xz, place.zw))) {
+            return i;
+        }
+    }
+    return NONE;
+}
+
+// Fresnel's equations from above, unpolarised light.
+float water_fresnel(float cosine) {
+    float c = clamp(cosine, 0.0, 1.0);
+    float t = sqrt(1.0 - (1.0 - c * c) / (WATER_IOR * WATER_IOR));
+    float s = (c - WATER_IOR * t) / (c + WATER_IOR * t);
+    float p = (WATER_IOR * c - t) / (WATER_IOR * c + t);
+    return 0.5 * (s * s + p * p);
+}
+
+// The cosine in the water of light that comes in at this cosine.
+float water_cosine(float cosine) {
+    return sqrt(1.0 - (1.0 - cosine * cosine) / (WATER_IOR * WATER_IOR));
+}
+
+// What comes to a place from a light without a surface: as light_illuminance, or through the water that it is in. `from`: unit, to
+// the light where no water is in the way any more; `entry`: where that is.
+vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from, out vec3 entry) {
+    bool directional = (light.kind & LIGHT_KIND_BITS) == LIGHT_DIRECTIONAL;
+    entry = position;
+    vec3 straight = light_illuminance(light, directional, position, to_light);
+    from = to_light;
+    if (in_water == NONE) {
+        return straight;
+    }
+    vec3 extinction = frame.water_medium[in_water].rgb;
+    float depth = frame.water_medium[in_water].w - position.y;
+    if (directional) {
+        float c = from.y;
+        if (c <= 0.0) {
+            return vec3(0.0);
+        }
+        float t = water_cosine(c);
+        to_light = vec3(from.x / WATER_IOR, t, from.z / WATER_IOR);
+        entry = position + to_light * (depth / t);
+        // A level plane keeps its flux.
+        return straight * ((1.0 - water_fresnel(c)) * c / t) * exp(-extinction * (depth / t));
+    }
+    vec3 d = light.position - position;
+    float above = light.position.y - frame.water_medium[in_water].w;
+    if (above <= 0.0) {
+        return straight * exp(-extinction * length(d));
+    }
+    // Where the way is quickest (Fermat): n sin t = sin i, by Newton's steps from where the water is deep.
+    float r = length(d.xz);
+    float x = r * depth / (depth + above * WATER_IOR);
+    for (int i = 0; i < 4; ++i) {
+        float y = r - x;
+        float in_length = sqrt(x * x + depth * depth);
+        float out_length = sqrt(y * y + above * above);
+        float f = WATER_IOR * x / in_length - y / out_length;
+        float slope = WATER_IOR * depth * depth / (in_length * in_length * in_length)
+            + above * above / (out_length * out_length * out_length);
+        x = clamp(x - f / slope, 0.0, r);
+    }
+    vec2 way = r > 1e-9 ? d.xz / r : vec2(0.0);
+    entry = position + vec3(way.x * x, depth, way.y * x);
+    from = normalize(light.position - entry);
+    to_light = normalize(entry - position);
+    float c = max(from.y, 1e-4);
+    float t = max(to_light.y, 1e-4);
+    // Flux in a thin cone over the level area that it meets: r = above tan i + depth tan t, differentiated.
+    float spread = (above / c + depth / (WATER_IOR * t)) * (above / (c * c) + depth * c / (WATER_IOR * t * t * t));
+    float cone = clamp(dot(light.direction, -from) * light.spot_scale + light.spot_offset, 0.0, 1.0);
+    float r2 = dot(d, d) * light.inverse_range2;
+    float window = clamp(1.0 - r2 * r2, 0.0, 1.0);
+    return light.intensity * (cone * cone * window * (1.0 - water_fresnel(c)) / (spread * t)) * exp(-extinction * (depth / t));
+}
+
+// What of light from a lamp with a surface, or from anywhere, comes through the water on a straight way.
+vec3 water_on_the_way(vec3 position, vec3 to_light) {
+    if (in_water == NONE) {
+        return vec3(1.0);
+    }
+    float depth = frame.water_medium[in_water].w - position.y;
+    float c = clamp(to_light.y, 0.05, 1.0);
+    return (1.0 - water_fresnel(c)) * exp(-frame.water_medium[in_water].rgb * (depth / water_cosine(c)));
+}
+
+// What is left of an even sky's illuminance on a plane in the water that faces it, over that of a level plane in the air. In the water the
+// sky is a cone of half angle asin(1/n): a plane sees all of it, a part or nothing.
+vec3 water_sky(vec3 position, vec3 normal) {
+    float depth = frame.water_medium[in_water].w - position.y;
+    // Half angle of 48.6 degrees, cosine 0.661, sine 0.75: exact above 0.75 and below -0.75, 0.187 for 0.199 upright.
+    float c = normal.y;
+    float seen = c > 0.75 ? c : max(c + 0.75, 0.0) * max(c + 0.75, 0.0) / 3.0;
+    return WATER_LETS_IN * seen * exp(-WATER_SKY_PATH * depth * frame.water_medium[in_water].rgb);
+}
+
+// What a matte floor's light gains that the surface sends back down, if the floor is everywhere as it is here.
+vec3 water_returns(vec3 position, vec3 reflectance) {
+    if (in_water == NONE) {
+        return vec3(1.0);
+    }
+    float depth = frame.water_medium[in_water].w - position.y;
+    return 1.0 / (1.0 - WATER_REFLECTS_WITHIN * reflectance * exp(-2.0 * WATER_EVEN_PATH * depth * frame.water_medium[in_water].rgb));
+}
+
+// Luminance (nits by channel) within the water that a path of length t adds by scattering once, evenly: the integral of what suns
+// and sky send to each depth, times what is left on the way back, in closed form. `sky`: illuminance of the surface from all around
+// (lx); `lit`: what of the first four suns reaches the surface.
+vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec4 lit, uint suns) {
+    vec3 extinction = max(frame.water_medium[water].rgb, vec3(1e-7));
+    vec3 scattering = frame.water_scatter[water].rgb;
+    // How fast the path goes down, in depth a metre.
+    float down = -direction.y;
+    t = min(t, 1e4);
+    vec3 sum = vec3(0.0);
+    suns = min(suns, 4u);
+    for (uint i = 0u; i <= suns; ++i) {
+        bool is_sky = i == suns;
+        float slant = WATER_SKY_PATH;
+        vec3 fluence = sky * (WATER_LETS_IN * WATER_SKY_PATH);
+        if (!is_sky) {
+            float c = -lights[i].direction.y;
+            if (c <= 0.0) {
+                continue;
+            }
+            slant = 1.0 / water_cosine(c);
+            fluence = lights[i].intensity * ((1.0 - water_fresnel(c)) * c * slant * lit[i]);
+        }
+        vec3 rate = extinction * (1.0 + down * slant);
+        // Up towards the surface light grows on the way: the rate may be nothing or less.
+        vec3 x = rate * t;
+        vec3 filled = mix((1.0 - exp(-x)) / rate, vec3(t), lessThan(abs(x), vec3(1e-4)));
+        sum += fluence * exp(-extinction * (slant * depth)) * filled;
+    }
+    return scattering * sum / (4.0 * PI);
+}
+
+#endif

@@ -1,0 +1,88 @@
+//! `sunny16 flow`: the flow map of a channel around what stands in it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use glam::DVec2;
+
+use super::CliError;
+use crate::{
+    output,
+    scene::water::obstacles::{Along, Channel, Obstacle, flow_around},
+};
+
+/// Arguments of `flow`.
+#[derive(Args)]
+pub struct FlowArgs {
+    /// Where the map goes, a PNG: the flow along x in red, along z in green (128 is none), phases in alpha.
+    #[arg(short, long, value_name = "FLOW.png")]
+    output: PathBuf,
+    /// Metres along x and z, e.g. 8x3.
+    #[arg(long, value_name = "XxZ")]
+    size: String,
+    /// Least x and z of the channel (m).
+    #[arg(long, value_name = "X,Z", default_value = "0,0", allow_hyphen_values = true)]
+    origin: String,
+    /// Which way the water goes: x, -x, z or -z; walls are along the other axis.
+    #[arg(long, default_value = "x", allow_hyphen_values = true)]
+    along: String,
+    /// A round column: x, z and radius (m).
+    #[arg(long = "cylinder", value_name = "X,Z,RADIUS", allow_hyphen_values = true)]
+    cylinders: Vec<String>,
+    /// A wall or block: least x and z, greatest x and z (m).
+    #[arg(long = "block", value_name = "X,Z,X,Z", allow_hyphen_values = true)]
+    blocks: Vec<String>,
+    /// Texels a metre.
+    #[arg(long, default_value_t = 8.0, value_name = "COUNT")]
+    texels: f64,
+}
+
+fn numbers<const N: usize>(option: &str, text: &str, separators: &[char]) -> Result<[f64; N], CliError> {
+    let parts: Option<Vec<f64>> = text.split(separators).map(|part| part.trim().parse().ok()).collect();
+    let parts = parts.filter(|parts| parts.iter().all(|v: &f64| v.is_finite()));
+    parts
+        .and_then(|parts| <[f64; N]>::try_from(parts).ok())
+        .ok_or_else(|| CliError::Usage(format!("--{option} {text}: it takes {N} numbers in metres")))
+}
+
+pub fn run(args: &FlowArgs) -> Result<(), CliError> {
+    if args.output.extension().is_none_or(|extension| extension != "png") {
+        return Err(CliError::Usage(format!("{}: the map is a PNG; end its name in .png", args.output.display())));
+    }
+    let found = Along::ALL.iter().find(|(name, _)| *name == args.along);
+    let (_, along) =
+        found.ok_or_else(|| CliError::Usage(format!("--along {}: it takes x, -x, z or -z", args.along)))?;
+    let pair = |[x, z]: [f64; 2]| DVec2::new(x, z);
+    let mut obstacles = Vec::new();
+    for text in &args.cylinders {
+        let [x, z, radius] = numbers("cylinder", text, &[','])?;
+        obstacles.push(Obstacle::Cylinder { center: DVec2::new(x, z), radius });
+    }
+    for text in &args.blocks {
+        let [a, b, c, d] = numbers("block", text, &[','])?;
+        obstacles.push(Obstacle::Block { low: DVec2::new(a, b), high: DVec2::new(c, d) });
+    }
+    let channel = Channel {
+        origin: pair(numbers("origin", &args.origin, &[','])?),
+        size: pair(numbers("size", &args.size, &['x', 'X', ','])?),
+        along: *along,
+        obstacles,
+        texels_per_metre: args.texels,
+    };
+    output::check_writable(&args.output)?;
+    let flow = flow_around(&channel).map_err(|error| CliError::Usage(error.to_string()))?;
+    let (width, height) = (flow.map.width(), flow.map.height());
+    let bytes = flow.map.png().map_err(CliError::Internal)?;
+    output::write_with(&args.output, |to| to.write_all(&bytes))?;
+    let worst = flow.sections.iter().map(|part| (part - 1.0).abs()).fold(0.0, f64::max);
+    println!("{}: {width}x{height} texels over {} x {} m", args.output.display(), channel.size.x, channel.size.y);
+    println!("greatest speed: {:.3} of the mean where nothing stands in the way", flow.peak);
+    println!("flow through sections: the same to {worst:.0e}");
+    println!("in the look, for a mean of 0.5 m/s:");
+    println!("[water.NAME]");
+    println!("flow = \"{}\"", args.output.file_name().unwrap_or_default().to_string_lossy());
+    println!("flow_origin = [{}, {}]", channel.origin.x, channel.origin.y);
+    println!("flow_size = [{}, {}]", channel.size.x, channel.size.y);
+    println!("speed = {:.3}", 0.5 * flow.peak);
+    Ok(())
+}

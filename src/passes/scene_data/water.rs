@@ -1,0 +1,74 @@
+//! Waters in their places, for the frame's constants (docs/water.md).
+
+use std::sync::Arc;
+
+use glam::{DVec2, DVec3, Vec2, Vec4};
+
+use super::super::shared::FrameConstants;
+use crate::scene::{
+    Scene, Water,
+    water::{flow, waves},
+};
+
+/// A water and where it is.
+#[derive(Clone, Debug)]
+pub struct PlacedWater {
+    water: Arc<Water>,
+    /// The box around its surface (m).
+    extent: (DVec3, DVec3),
+    /// When (s).
+    time: f64,
+}
+
+impl PlacedWater {
+    /// Those of a scene, in the order of its materials.
+    #[must_use]
+    pub fn all(scene: &Scene) -> Vec<Self> {
+        let of = |(index, material): (usize, &crate::scene::Material)| {
+            let water = Arc::clone(material.water.as_ref()?);
+            // What is not shown covers nothing.
+            let extent = scene.extent_of(index).unwrap_or((DVec3::MAX, DVec3::MIN));
+            Some(Self { water, extent, time: scene.time })
+        };
+        scene.materials.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Writes what the shaders need of it, relative to an eye.
+    pub fn fill(&self, number: usize, eye: DVec3, values: &mut FrameConstants) {
+        let settings = &self.water.settings;
+        let (low, high) = self.extent;
+        let flat = DVec2::new(eye.x, eye.z);
+        let place = |v: DVec2| (v - flat).as_vec2();
+        let four = |a: Vec2, b: Vec2| Vec4::new(a.x, a.y, b.x, b.y);
+        let set = |slots: &mut [Vec4; 8], value: Vec4| {
+            if let Some(slot) = slots.get_mut(number) {
+                *slot = value;
+            }
+        };
+        let (least, greatest) = (place(DVec2::new(low.x, low.z)), place(DVec2::new(high.x, high.z)));
+        set(&mut values.water_place, four(least, greatest));
+        let coefficients = settings.coefficients;
+        let height = (high.y - eye.y) as f32;
+        set(&mut values.water_medium, coefficients.extinction().as_vec3().extend(height));
+        set(&mut values.water_scatter, coefficients.scattering.as_vec3().extend(0.0));
+        let [origin, size] = self.water.rectangle();
+        set(&mut values.water_flow, four(((flat - origin) / size).as_vec2(), (1.0 / size).as_vec2()));
+        let offset = |tile: f64| (flat / tile - (flat / tile).floor()).as_vec2();
+        let cycles = (self.time / settings.period).rem_euclid(flow::CYCLES);
+        let tiles = |tile: f64| (1.0 / tile) as f32;
+        set(&mut values.water_ripple, four(offset(settings.tile), Vec2::new(tiles(settings.tile), cycles as f32)));
+        let strength = |slope: f64| (slope / waves::DEVIATION) as f32;
+        set(
+            &mut values.water_motion,
+            Vec4::new(
+                settings.speed as f32,
+                settings.period as f32,
+                strength(settings.slope_still),
+                strength(settings.slope),
+            ),
+        );
+        let [foam, depth, shore] = [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
+        set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
+        set(&mut values.water_foam_place, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
+    }
+}

@@ -1,0 +1,190 @@
+//! Water as light meets it: its surface, and what it absorbs and scatters (docs/water.md).
+//!
+//! Coefficients are those of three wavelengths, [`WAVELENGTHS`], one for each primary of Rec.709. Scattering is the part that
+//! matters for how light spreads: particles send most light on almost straight ahead, and so much of it counts as not
+//! scattered at all, b' = b (1 - g), the rest as scattered evenly (similarity of van de Hulst, "Multiple Light Scattering",
+//! 1980, chapter 14).
+
+use glam::DVec3;
+
+/// Index of refraction of fresh water at 20 degrees Celsius for 589 nm (Hale and Querry, Applied Optics 12, 1973, table 1).
+pub const IOR: f64 = 1.333;
+
+/// Wavelengths (nm) whose coefficients stand for red, green and blue: where the primaries of Rec.709 are strongest.
+pub const WAVELENGTHS: [f64; 3] = [610.0, 545.0, 465.0];
+
+/// Absorption (1/m) of pure water at [`WAVELENGTHS`]: Pope and Fry, "Absorption spectrum (380-700 nm) of pure water", Applied
+/// Optics 36, 1997, table 3, between its rows.
+const PURE_ABSORPTION: [f64; 3] = [0.2644, 0.0520, 0.0102];
+/// The same at 514 nm.
+const PURE_ABSORPTION_514: f64 = 0.0358;
+
+/// What the medium takes from light on its way, by channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coefficients {
+    /// Light that is lost (1/m), at least 0.
+    pub absorption: DVec3,
+    /// Light that goes on in any other direction, evenly (1/m), at least 0.
+    pub scattering: DVec3,
+}
+
+impl Coefficients {
+    /// What is taken from a beam (1/m).
+    #[must_use]
+    pub fn extinction(&self) -> DVec3 {
+        self.absorption + self.scattering
+    }
+
+    /// What is left of a beam after a distance (m): Beer and Lambert's law.
+    #[must_use]
+    pub fn transmittance(&self, distance: f64) -> DVec3 {
+        (-self.extinction() * distance.max(0.0)).map(f64::exp)
+    }
+}
+
+/// Waters with a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaterKind {
+    /// Nothing but water: a spring, a pool.
+    #[default]
+    Clear,
+    /// Off the coast of San Diego.
+    Coastal,
+    /// The harbour of San Diego.
+    Turbid,
+}
+
+impl WaterKind {
+    /// All, by their names in a look.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("clear", Self::Clear), ("coastal", Self::Coastal), ("turbid", Self::Turbid)];
+
+    /// Absorption and scattering at 514 nm (1/m): Petzold, "Volume Scattering Functions for Selected Ocean Waters", Scripps
+    /// Institution of Oceanography 72-78, 1972, as in Mobley, "Light and Water", 1994, table 3.10; none for pure water.
+    const fn measured(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Clear => None,
+            Self::Coastal => Some((0.179, 0.219)),
+            Self::Turbid => Some((0.366, 1.824)),
+        }
+    }
+
+    /// Absorption and scattering by channel.
+    ///
+    /// Pure water scatters by Morel, "Optical Properties of Pure Water and Pure Sea Water", 1974: 0.00288 (lambda / 500)^-4.32
+    /// per metre, evenly enough. What else a water has is known at one wavelength and taken to the others: what is
+    /// dissolved absorbs as exp(-0.014 (lambda - 514)) (Bricaud, Morel and Prieur, Limnology and Oceanography 26, 1981),
+    /// particles scatter as 514 / lambda (Gordon and Morel 1983) with a mean cosine of 0.924 (Petzold's mean particles,
+    /// Mobley 1994, section 3.8).
+    #[must_use]
+    pub fn coefficients(self) -> Coefficients {
+        let pure = |wavelength: f64| 0.00288 * (wavelength / 500.0f64).powf(-4.32);
+        let mut absorption = DVec3::from_array(PURE_ABSORPTION);
+        let mut scattering = DVec3::from_array(WAVELENGTHS.map(pure));
+        if let Some((a, b)) = self.measured() {
+            let (dissolved, particles) = (a - PURE_ABSORPTION_514, b - pure(514.0));
+            absorption += dissolved * DVec3::from_array(WAVELENGTHS.map(|nm| (-0.014 * (nm - 514.0)).exp()));
+            scattering += particles * (1.0 - 0.924) * DVec3::from_array(WAVELENGTHS.map(|nm| 514.0 / nm));
+        }
+        Coefficients { absorption, scattering }
+    }
+}
+
+/// What a smooth border reflects of unpolarised light that meets it at an angle of this cosine; `eta`: index beyond over index
+/// here. 1 beyond the critical angle. Fresnel 1823.
+#[must_use]
+pub fn fresnel(cosine: f64, eta: f64) -> f64 {
+    let c = cosine.clamp(0.0, 1.0);
+    let inside = 1.0 - (1.0 - c * c) / (eta * eta);
+    if inside <= 0.0 {
+        return 1.0;
+    }
+    let t = inside.sqrt();
+    let (s, p) = ((c - eta * t) / (c + eta * t), (eta * c - t) / (eta * c + t));
+    0.5 * (s * s + p * p)
+}
+
+/// What of even light from all of one side a smooth border reflects; `eta` as above. The integral of the reflectance over
+/// projected solid angle, by midpoints: right to six digits.
+#[must_use]
+pub fn diffuse_reflectance(eta: f64) -> f64 {
+    let steps = 4096;
+    // Even in the squared cosine, which is even in projected solid angle.
+    (0..steps).map(|i| fresnel(((f64::from(i) + 0.5) / f64::from(steps)).sqrt(), eta)).sum::<f64>() / f64::from(steps)
+}
+
+/// Sunlight below a level surface: (cosine of the angle in the water, part that is let in). `cosine`: of the angle in the air.
+#[must_use]
+pub fn below_surface(cosine: f64, ior: f64) -> (f64, f64) {
+    let c = cosine.clamp(0.0, 1.0);
+    ((1.0 - (1.0 - c * c) / (ior * ior)).max(0.0).sqrt(), 1.0 - fresnel(c, ior))
+}
+
+/// Alpha of the Beckmann distribution whose slopes have this standard deviation along each axis: its slopes' density is a Gaussian
+/// exp(-tan^2 / alpha^2), so alpha = sqrt(2) sigma (Walter et al. 2007, section 5.2). GGX of the same alpha has the same density of
+/// level facets, from which the middle of a glitter's path has its luminance; its tails are longer.
+#[must_use]
+pub fn alpha_of_slopes(deviation: f64) -> f64 {
+    (std::f64::consts::SQRT_2 * deviation).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_surface_reflects_what_the_formulas_say() {
+        assert!((fresnel(1.0, IOR) - 0.020_373).abs() < 1e-6, "formulas, section 8");
+        // Brewster's angle: tan = n, where one polarisation is not reflected; the other is ((n^2-1)/(n^2+1))^2.
+        let brewster = 1.0 / (1.0 + IOR * IOR).sqrt();
+        let s = ((IOR * IOR - 1.0) / (IOR * IOR + 1.0)).powi(2);
+        assert!((fresnel(brewster, IOR) - 0.5 * s).abs() < 1e-12);
+        assert_eq!(fresnel(0.0, IOR), 1.0);
+        // Beyond the critical angle nothing leaves the water.
+        assert_eq!(fresnel(0.6, 1.0 / IOR), 1.0);
+        assert!(fresnel(0.7, 1.0 / IOR) < 1.0);
+    }
+
+    #[test]
+    fn both_sides_exchange_the_same_light() {
+        // Even light is in balance: n^2 (1 - R inside) = 1 - R outside.
+        let (outside, inside) = (diffuse_reflectance(IOR), diffuse_reflectance(1.0 / IOR));
+        assert!((IOR * IOR * (1.0 - inside) - (1.0 - outside)).abs() < 1e-4, "{outside} {inside}");
+        // Preisendorfer and Mobley 1986: 0.066 from above.
+        assert!((outside - 0.066).abs() < 1e-3, "{outside}");
+    }
+
+    #[test]
+    fn named_waters_are_what_was_measured() {
+        for (name, kind) in WaterKind::ALL {
+            let of = kind.coefficients();
+            assert!(of.absorption.min_element() > 0.0 && of.scattering.min_element() > 0.0, "{name}");
+        }
+        let [clear, coastal, turbid] = WaterKind::ALL.map(|(_, kind)| kind.coefficients());
+        // Pure water is blue, and each is dimmer than the one before.
+        assert!(clear.absorption.x > 20.0 * clear.absorption.z);
+        assert!(coastal.extinction().cmpgt(clear.extinction()).all());
+        assert!(turbid.extinction().cmpgt(coastal.extinction()).all());
+        // Harbour water absorbs green least.
+        assert!(turbid.absorption.y < turbid.absorption.x && turbid.absorption.y < turbid.absorption.z);
+        // Table 3.10, carried from 514 to 545 nm.
+        let expected = PURE_ABSORPTION[1] + (0.179 - 0.0358) * (-0.014f64 * 31.0).exp();
+        assert!((coastal.absorption.y - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn beams_fade_by_the_law() {
+        let of = Coefficients { absorption: DVec3::new(0.1, 0.2, 0.0), scattering: DVec3::new(0.0, 0.1, 0.0) };
+        let two = of.transmittance(2.0);
+        assert!((two - DVec3::new((-0.2f64).exp(), (-0.6f64).exp(), 1.0)).length() < 1e-15);
+        assert_eq!(of.transmittance(-1.0), DVec3::ONE);
+    }
+
+    #[test]
+    fn the_sun_stands_higher_below_the_surface() {
+        let (cosine, through) = below_surface(0.5, IOR);
+        assert!((cosine - (1.0f64 - 0.75 / (IOR * IOR)).sqrt()).abs() < 1e-12);
+        assert!((through - 0.940).abs() < 2e-3, "60 degrees: {through}");
+        assert_eq!(alpha_of_slopes(10.0), 1.0);
+    }
+}

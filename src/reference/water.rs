@@ -1,0 +1,147 @@
+//! Suns through the surface of water. No ray from the floor to a sun goes straight on, and few of those that leave by chance find its disk
+//! behind the surface. So half of what leaves a matte surface in water goes towards where suns seem to be from below, whose
+//! density all is weighed by: any density would be right, and where ripples bend light elsewhere this one only helps less.
+
+use glam::{DVec2, DVec3};
+
+use super::{
+    bsdf::{Bsdf, Sampled},
+    integrator::{State, Strategy, Walk},
+    media::Media,
+    sampler::Sampler,
+    shading::Frame,
+    world::World,
+};
+use crate::photometry::water::IOR;
+
+/// What three standard deviations of slopes turn the refracted light by, a slope.
+const TURNED: f64 = 3.0 * (IOR - 1.0) / IOR;
+
+/// Cones in which suns are seen from below.
+pub(super) struct Guide {
+    /// Axis and 1 - cosine of the half angle.
+    cones: Vec<(DVec3, f64)>,
+}
+
+impl World<'_> {
+    /// The guide for a matte surface in a medium; none where there is no water or no sun with a disk stands above it.
+    pub(super) fn towards_suns(&self, media: &Media, bsdf: &Bsdf, walk: &Walk) -> Option<Guide> {
+        if bsdf.transmission > 0.0 || bsdf.metallic >= 1.0 || walk.strategy == Strategy::Lights {
+            return None;
+        }
+        self.suns_from_below(media)
+    }
+
+    fn suns_from_below(&self, media: &Media) -> Option<Guide> {
+        let water = self.water(media.here()?)?;
+        let slopes = water.settings.slope.max(water.settings.slope_still) + water.settings.slope_fine;
+        let cone = |(towards, radius): (DVec3, f64)| {
+            let low = (towards.y > 0.02).then_some(towards)?;
+            let below = DVec3::new(low.x / IOR, 0.0, low.z / IOR);
+            let axis = below + DVec3::Y * (1.0 - below.length_squared()).max(0.0).sqrt();
+            // A cone of the sun's own width holds it refracted: it is narrower below.
+            let half = (radius + TURNED * slopes + 1e-3).min(1.2);
+            Some((axis, 2.0 * (half / 2.0).sin().powi(2)))
+        };
+        let cones: Vec<_> = self.lights.disks().filter_map(cone).collect();
+        (!cones.is_empty()).then_some(Guide { cones })
+    }
+
+    /// Through what is around the path, as far as it is free (m): true where it was scattered before, at its origin then. Lengths are
+    /// drawn from the mean of the channels' densities, by which all channels are weighed.
+    pub(super) fn cross(&self, path: &mut State, free: f64, sampler: &mut Sampler) -> bool {
+        let Some(medium) = self.medium(&path.media) else { return false };
+        if medium.scattering == DVec3::ZERO {
+            path.throughput *= medium.transmittance(free);
+            return false;
+        }
+        let rates = medium.absorption;
+        let channel = (sampler.next_1d() * 3.0) as usize % 3;
+        let length = -(1.0 - sampler.next_1d()).max(1e-300).ln() / rates[channel].max(1e-9);
+        let scattered = length < free;
+        let left = medium.transmittance(length.min(free));
+        if scattered {
+            let density = (rates * left).element_sum() / 3.0;
+            path.throughput *= medium.scattering * left / density.max(1e-300);
+            path.origin += path.direction * length;
+            path.away = DVec3::ZERO;
+        } else {
+            path.throughput *= left / (left.element_sum() / 3.0).max(1e-300);
+        }
+        scattered
+    }
+
+    /// On from where water scatters evenly: half of it anywhere, half towards suns. Lamps without a surface in the water are not seen.
+    /// False where the path ends.
+    pub(super) fn scatter_in_water(&self, path: &mut State, walk: &Walk, sampler: &mut Sampler) -> bool {
+        path.surfaces += 1;
+        path.scattered_first();
+        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
+        let even = 1.0 / (4.0 * std::f64::consts::PI);
+        let anywhere = || {
+            let z = 1.0 - 2.0 * u.x;
+            let (sin, cos) = (std::f64::consts::TAU * u.y).sin_cos();
+            let across = (1.0 - z * z).max(0.0).sqrt();
+            DVec3::new(across * cos, z, across * sin)
+        };
+        path.direction = match self.suns_from_below(&path.media) {
+            Some(guide) => {
+                let direction = if choice < 0.5 { anywhere() } else { guide.towards((choice - 0.5) * 2.0, u) };
+                path.throughput *= even / (0.5 * even + 0.5 * guide.density(direction));
+                direction
+            }
+            None => anywhere(),
+        };
+        // No light was sampled here: whatever the path meets counts in full.
+        (path.density, path.back) = (None, 0.0);
+        if path.surfaces > walk.roulette_after {
+            let survive = path.throughput.max_element().clamp(0.05, 0.95);
+            if sampler.next_1d() >= survive {
+                return false;
+            }
+            path.throughput /= survive;
+        }
+        true
+    }
+}
+
+impl Guide {
+    fn density(&self, direction: DVec3) -> f64 {
+        let of = |(axis, part): &(DVec3, f64)| {
+            if 1.0 - axis.dot(direction) < *part { 1.0 / (std::f64::consts::TAU * part) } else { 0.0 }
+        };
+        self.cones.iter().map(of).sum::<f64>() / self.cones.len() as f64
+    }
+
+    /// A direction in one of the cones.
+    fn towards(&self, choice: f64, u: DVec2) -> DVec3 {
+        let which = (choice * self.cones.len() as f64) as usize;
+        let Some(&(axis, part)) = self.cones.get(which.min(self.cones.len() - 1)) else { return DVec3::Y };
+        let low = u.x * part;
+        let across = (low * (2.0 - low)).max(0.0).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * u.y).sin_cos();
+        Frame::new(axis).outside(DVec3::new(across * cos, across * sin, 1.0 - low))
+    }
+
+    /// As `Bsdf::density`.
+    pub(super) fn density_of(&self, bsdf: &Bsdf, (frame, v): (&Frame, DVec3), l: DVec3) -> f64 {
+        0.5 * bsdf.density(v, l) + 0.5 * self.density(frame.outside(l))
+    }
+
+    /// As `Bsdf::sample`.
+    pub(super) fn sample(&self, bsdf: &Bsdf, (frame, v): (&Frame, DVec3), lobe: f64, u: DVec2) -> Option<Sampled> {
+        let l = if lobe < 0.5 {
+            bsdf.sample(v, lobe * 2.0, u)?.l
+        } else {
+            frame.inside(self.towards((lobe - 0.5) * 2.0, u))
+        };
+        let density = self.density_of(bsdf, (frame, v), l);
+        let weight = bsdf.evaluate(v, l);
+        (density > 0.0 && weight.total() != DVec3::ZERO).then(|| Sampled {
+            l,
+            weight: weight.over(density),
+            density: Some(density),
+            bent: 1.0,
+        })
+    }
+}

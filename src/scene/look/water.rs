@@ -1,0 +1,298 @@
+//! `water.NAME.*`: surfaces that are water, by the name of their material or of a node.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use glam::{DVec2, DVec3};
+
+use super::{LookError, Reader, nearest, unknown};
+use crate::{
+    photometry::water::WaterKind,
+    scene::{FlowMap, Scene, WaterSettings},
+};
+
+/// Every property of this section with what it takes; `*` stands for a material's or a node's name.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("water.*.enabled", "true or false: false leaves the material as the scene has it"),
+    ("water.*.kind", "clear, coastal or turbid: what it absorbs and scatters [default: clear]"),
+    ("water.*.absorption", "three numbers of 0 or more: 1/m of red, green and blue, in place of the kind's"),
+    (
+        "water.*.scattering",
+        "three numbers of 0 or more: 1/m of red, green and blue that go on in another direction, evenly",
+    ),
+    (
+        "water.*.flow",
+        "a .png or .exr with the flow along x in red, along z in green and the phase in alpha; sunny16 flow makes one",
+    ),
+    ("water.*.flow_origin", "two numbers: least x and z (m) of the flow map's rectangle [default: of what is covered]"),
+    (
+        "water.*.flow_size",
+        "two numbers above 0: metres of the flow map's rectangle along x and z [default: of what is covered]",
+    ),
+    ("water.*.direction", "two numbers: the way along x and z that all of it flows, without a flow map; 0,0 is still"),
+    ("water.*.speed", "0 to 100 m/s, where the flow map is at its greatest, e.g. 0.5"),
+    ("water.*.period", "0.01 to 10000 s for which ripples are carried before they begin anew, e.g. 3"),
+    ("water.*.tile", "0.001 to 10000 m across the ripples' pattern, e.g. 2"),
+    ("water.*.slope", "0 to 1: standard deviation of the ripples' slopes along each axis at full speed, e.g. 0.06"),
+    ("water.*.slope_still", "0 to 1: the same where it stands still, e.g. 0.02"),
+    ("water.*.slope_fine", "0 to 0.7: standard deviation of slopes finer than the ripples; it widens reflections"),
+    ("water.*.foam", "0 to 1: how much foam it carries"),
+    ("water.*.foam_tile", "0.001 to 10000 m across the foam's pattern, e.g. 1.5"),
+    ("water.*.foam_depth", "0 to 10000 m: where it is shallower there is foam, most where it flows; 0 is none"),
+    ("water.*.shore", "0 to 10000 m of depth over which the surface comes in, e.g. 0.02"),
+];
+
+/// One water's properties.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WaterLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `kind`.
+    pub kind: Option<WaterKind>,
+    /// `absorption` (1/m).
+    pub absorption: Option<DVec3>,
+    /// `scattering` (1/m).
+    pub scattering: Option<DVec3>,
+    /// `flow`: a file.
+    pub flow: Option<PathBuf>,
+    /// A flow map that is known already, in place of the file.
+    pub map: Option<Arc<FlowMap>>,
+    /// `flow_origin` (m).
+    pub flow_origin: Option<DVec2>,
+    /// `flow_size` (m).
+    pub flow_size: Option<DVec2>,
+    /// `direction`.
+    pub direction: Option<DVec2>,
+    /// Plain numbers by their names.
+    pub numbers: BTreeMap<&'static str, f64>,
+}
+
+/// Properties that are one number each.
+const NUMBERS: [&str; 10] =
+    ["speed", "period", "tile", "slope", "slope_still", "slope_fine", "foam", "foam_tile", "foam_depth", "shore"];
+
+impl WaterLook {
+    fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
+        let pair = || -> Result<DVec2, LookError> {
+            let v = Reader { value: &format!("{},0", read.value), ..*read }.vector().map_err(|_| read.wrong())?;
+            if v.abs().max_element() <= 1e7 { Ok(v.truncate()) } else { Err(read.wrong()) }
+        };
+        let rates = || {
+            read.vector().ok().filter(|v| v.min_element() >= 0.0 && v.max_element() <= 1e6).ok_or_else(|| read.wrong())
+        };
+        match property {
+            "enabled" => self.enabled = Some(read.boolean()?),
+            "kind" => {
+                let found = WaterKind::ALL.iter().find(|(name, _)| *name == read.value);
+                self.kind = Some(found.ok_or_else(|| read.wrong())?.1);
+            }
+            "absorption" => self.absorption = Some(rates()?),
+            "scattering" => self.scattering = Some(rates()?),
+            "flow" => self.flow = Some(read.file()?),
+            "flow_origin" => self.flow_origin = Some(pair()?),
+            "flow_size" => {
+                self.flow_size = Some(pair().ok().filter(|v| v.min_element() >= 1e-3).ok_or_else(|| read.wrong())?)
+            }
+            "direction" => self.direction = Some(pair()?),
+            _ => {
+                let Some(&name) = NUMBERS.iter().find(|name| **name == property) else { return Ok(false) };
+                let value = read.number()?;
+                let mut tried = WaterSettings::default();
+                if let Some(slot) = number_of(&mut tried, name) {
+                    *slot = value;
+                }
+                tried.check().map_err(|_| read.wrong())?;
+                self.numbers.insert(name, value);
+            }
+        }
+        Ok(true)
+    }
+
+    /// These properties over what a water is already.
+    ///
+    /// # Errors
+    /// What is wrong with the flow map's file.
+    pub fn over(&self, mut settings: WaterSettings) -> Result<WaterSettings, String> {
+        if let Some(kind) = self.kind {
+            settings.coefficients = kind.coefficients();
+        }
+        settings.coefficients.absorption = self.absorption.unwrap_or(settings.coefficients.absorption);
+        settings.coefficients.scattering = self.scattering.unwrap_or(settings.coefficients.scattering);
+        if let Some(file) = &self.flow {
+            settings.flow = Some(Arc::new(FlowMap::read(file)?));
+        }
+        if let Some(map) = &self.map {
+            settings.flow = Some(Arc::clone(map));
+        }
+        if let Some(direction) = self.direction {
+            settings.direction = direction;
+            settings.flow = settings.flow.filter(|_| self.flow.is_some() || self.map.is_some());
+        }
+        for (name, value) in &self.numbers {
+            if let Some(slot) = number_of(&mut settings, name) {
+                *slot = *value;
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Makes a material water, or a water what these properties want.
+    ///
+    /// # Errors
+    /// The property's name and what is wrong with it.
+    pub fn apply(&self, scene: &mut Scene, material: usize) -> Result<(), (&'static str, String)> {
+        let before = scene.materials.get(material).and_then(|material| material.water.as_ref());
+        let settings = before.map_or_else(WaterSettings::default, |water| water.settings.clone());
+        let mut settings = self.over(settings).map_err(|error| ("flow", error))?;
+        if self.flow_origin.is_some() || self.flow_size.is_some() {
+            let covered = scene.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            let [low, high] = [covered.0, covered.1].map(|v| DVec2::new(v.x, v.z));
+            let [origin, size] = settings.rectangle.unwrap_or([low, high - low]);
+            settings.rectangle = Some([self.flow_origin.unwrap_or(origin), self.flow_size.unwrap_or(size)]);
+        }
+        scene.add_water(material, &settings).map_err(|error| ("kind", error))
+    }
+}
+
+fn number_of<'a>(settings: &'a mut WaterSettings, name: &str) -> Option<&'a mut f64> {
+    Some(match name {
+        "speed" => &mut settings.speed,
+        "period" => &mut settings.period,
+        "tile" => &mut settings.tile,
+        "slope" => &mut settings.slope,
+        "slope_still" => &mut settings.slope_still,
+        "slope_fine" => &mut settings.slope_fine,
+        "foam" => &mut settings.foam,
+        "foam_tile" => &mut settings.foam_tile,
+        "foam_depth" => &mut settings.foam_depth,
+        "shore" => &mut settings.shore,
+        _ => return None,
+    })
+}
+
+/// Properties by their names, as a scene's file has them: `flow` is the file's own to find.
+///
+/// # Errors
+/// An unknown property, a wrong value.
+pub fn from_extras<'a>(properties: impl Iterator<Item = (&'a str, String)>) -> Result<WaterLook, LookError> {
+    let mut look = WaterLook::default();
+    for (name, value) in properties.filter(|(name, _)| *name != "flow") {
+        let path = format!("water.extras.{name}");
+        let read = Reader { path: &path, value: &value, folder: std::path::Path::new("") };
+        if !look.set(name, &read)? {
+            return Err(unknown(&path));
+        }
+    }
+    Ok(look)
+}
+
+/// Sets one property; an error where waters have none of this name.
+pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+    let parts = read.path.strip_prefix("water.").and_then(|rest| rest.rsplit_once('.'));
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let mut water = waters.get(name).cloned().unwrap_or_default();
+    if !water.set(property, read)? {
+        return Err(unknown(read.path));
+    }
+    waters.insert(name.into(), water);
+    Ok(true)
+}
+
+/// Makes a scene's surfaces water.
+///
+/// # Errors
+/// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too many waters.
+pub(super) fn apply(waters: &BTreeMap<String, WaterLook>, scene: &mut Scene) -> Result<(), LookError> {
+    for (name, look) in waters.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
+        let mut materials: Vec<usize> =
+            (0..scene.materials.len()).filter(|&i| scene.materials.get(i).is_some_and(|m| m.name == *name)).collect();
+        if materials.is_empty() {
+            let nodes = scene.nodes.iter().filter(|node| node.name == *name);
+            let meshes = nodes.filter_map(|node| scene.meshes.get(node.mesh?));
+            materials = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material).collect();
+            materials.sort_unstable();
+            materials.dedup();
+        }
+        if materials.is_empty() {
+            let names =
+                scene.materials.iter().map(|m| m.name.as_str()).chain(scene.nodes.iter().map(|n| n.name.as_str()));
+            let near = nearest(name, names.filter(|name| !name.is_empty()));
+            let expected = format!("neither a material nor a node with a mesh has this name; did you mean {near}?");
+            return Err(LookError::BadValue { path: format!("water.{name}"), value: name.clone(), expected });
+        }
+        for material in materials {
+            look.apply(scene, material).map_err(|(property, detail)| {
+                let property = format!("water.{name}.{property}");
+                match (&look.flow, property.ends_with(".flow")) {
+                    (Some(file), true) => LookError::Input { property, file: file.display().to_string(), detail },
+                    _ => LookError::BadValue { path: property, value: String::new(), expected: detail },
+                }
+            })?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, Vec2, Vec3};
+
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        look::Look,
+        procedural::shapes,
+    };
+
+    fn with(assignments: &[&str]) -> Result<Scene, LookError> {
+        let mut look = Look::default();
+        for assignment in assignments {
+            look.assign(assignment)?;
+        }
+        let mut builder = SceneBuilder::new("pool");
+        let sheet = builder.add_material(dielectric("Sea", Vec3::ONE, 0.5));
+        let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), sheet);
+        builder.instance("pond", mesh, DMat4::IDENTITY);
+        let mut scene = builder.build().unwrap();
+        look.apply(&mut scene).map(|()| scene)
+    }
+
+    #[test]
+    fn a_material_or_a_node_is_water() {
+        for name in ["Sea", "pond"] {
+            let kind = format!("water.{name}.kind=turbid");
+            let scene =
+                with(&[&kind, &format!("water.{name}.speed=0.7"), &format!("water.{name}.absorption=1,2,3")]).unwrap();
+            let water = scene.materials[0].water.clone().unwrap();
+            assert_eq!(water.settings.speed, 0.7);
+            assert_eq!(water.settings.coefficients.absorption, DVec3::new(1.0, 2.0, 3.0));
+            assert_eq!(water.settings.coefficients.scattering, WaterKind::Turbid.coefficients().scattering);
+            assert_eq!(water.rectangle(), [DVec2::new(-2.0, -1.0), DVec2::new(4.0, 2.0)]);
+        }
+        assert!(with(&["water.Sea.enabled=false"]).unwrap().materials[0].water.is_none());
+        let scene = with(&["water.Sea.flow_size=8,6", "water.Sea.direction=0,1"]).unwrap();
+        let water = scene.materials[0].water.clone().unwrap();
+        assert_eq!(water.rectangle(), [DVec2::new(-2.0, -1.0), DVec2::new(8.0, 6.0)]);
+        assert_eq!(water.map.velocity(3, 3), Vec2::Y);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (assignment, named) in [
+            ("water.Sea.kind=muddy", "clear, coastal or turbid"),
+            ("water.Sea.absorption=1,-1,0", "water.Sea.absorption"),
+            ("water.Sea.scattering=1,2", "water.Sea.scattering"),
+            ("water.Sea.absorption=NaN,0,0", "water.Sea.absorption"),
+            ("water.Sea.speed=inf", "water.Sea.speed"),
+            ("water.Sea.tile=0", "water.Sea.tile"),
+            ("water.Sea.slope=2", "0 to 1"),
+            ("water.Sea.flow_size=0,1", "water.Sea.flow_size"),
+            ("water.Sea.depth=1", "water.*.foam_depth"),
+            ("water.Sea.flow=none.png", "check the path"),
+            ("water.Se.kind=clear", "Sea"),
+        ] {
+            let error = with(&[assignment]).unwrap_err().to_string();
+            assert!(error.contains(named), "{assignment}: {error}");
+        }
+    }
+}

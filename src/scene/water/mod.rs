@@ -1,0 +1,353 @@
+//! Water with a level surface: what it is made of, how it flows and ripples (docs/water.md).
+//!
+//! A material that is water refracts as KHR_materials_transmission and KHR_materials_volume have it, with an index of 1.333; what
+//! it has beyond them is here. Its meshes are best a level sheet, without sides or bottom: what lies below is in it.
+
+pub mod flow;
+pub mod map;
+pub mod obstacles;
+pub mod waves;
+
+use std::sync::Arc;
+
+use glam::{DVec2, DVec3, Vec3, Vec4};
+
+pub use self::map::FlowMap;
+use super::{AlphaMode, Image, Material, Sampler, Scene, Texture, Volume, Wrap};
+use crate::photometry::water::{self, Coefficients, WaterKind, alpha_of_slopes};
+
+/// Most waters of a scene.
+pub const MOST_WATERS: usize = 8;
+/// What foam reflects where there is nothing else: Koepke, "Effective reflectance of oceanic whitecaps", Applied Optics 23, 1984,
+/// has 0.55 for fresh foam.
+pub const FOAM_REFLECTANCE: f32 = 0.55;
+
+/// What an author says of a water.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaterSettings {
+    /// What it absorbs and scatters.
+    pub coefficients: Coefficients,
+    /// Which way it flows; none: all of it along `direction`.
+    pub flow: Option<Arc<FlowMap>>,
+    /// The way of all of it without a map, x and z; zero: it stands still.
+    pub direction: DVec2,
+    /// Least x and z of the flow map's rectangle in the world, and its size (m); none: what the water covers.
+    pub rectangle: Option<[DVec2; 2]>,
+    /// Speed (m/s) of a component of 1 in the flow map.
+    pub speed: f64,
+    /// Seconds of a cycle: a pattern is carried for so long.
+    pub period: f64,
+    /// Metres across the ripples' pattern.
+    pub tile: f64,
+    /// Standard deviation of the slopes along each axis where it flows at full speed.
+    pub slope: f64,
+    /// The same where it stands still.
+    pub slope_still: f64,
+    /// Standard deviation of slopes finer than the pattern has, along each axis.
+    pub slope_fine: f64,
+    /// How much foam it carries, 0 to 1.
+    pub foam: f64,
+    /// Metres across the foam's pattern.
+    pub foam_tile: f64,
+    /// Depth (m) below which the shore is foamy where it flows; 0: no such foam.
+    pub foam_depth: f64,
+    /// Depth (m) over which the surface comes in at its shore; 0: it ends at once.
+    pub shore: f64,
+}
+
+impl Default for WaterSettings {
+    /// Clear water that stands almost still.
+    fn default() -> Self {
+        Self {
+            coefficients: WaterKind::Clear.coefficients(),
+            flow: None,
+            direction: DVec2::ZERO,
+            rectangle: None,
+            speed: 0.5,
+            period: 3.0,
+            tile: 2.0,
+            slope: 0.06,
+            slope_still: 0.02,
+            slope_fine: 0.0,
+            foam: 0.0,
+            foam_tile: 1.5,
+            foam_depth: 0.0,
+            shore: 0.02,
+        }
+    }
+}
+
+/// What a material has that is water.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Water {
+    /// As its author wants it, with the rectangle known.
+    pub settings: WaterSettings,
+    /// Which way it flows.
+    pub map: Arc<FlowMap>,
+    /// Indices into `Scene::textures`: the flow map, normals of the ripples, foam.
+    pub textures: [usize; 3],
+}
+
+impl Water {
+    /// Least corner of the flow map's rectangle in the world, and its size (m).
+    #[must_use]
+    pub fn rectangle(&self) -> [DVec2; 2] {
+        self.settings.rectangle.unwrap_or([DVec2::ZERO, DVec2::ONE])
+    }
+
+    /// The flow at a place (m/s) and its phase, 0 to 1.
+    #[must_use]
+    pub fn flow_at(&self, place: DVec2) -> (DVec2, f64) {
+        let [origin, size] = self.rectangle();
+        let on = (place - origin) / size;
+        (self.map.at(on) * self.settings.speed, self.map.phase_at(on))
+    }
+
+    /// Slopes (dh/dx, dh/dz) of the surface at a place in the world (m) and a time (s).
+    #[must_use]
+    pub fn slope_at(&self, place: DVec2, time: f64) -> DVec2 {
+        let (velocity, noise) = self.flow_at(place);
+        let settings = &self.settings;
+        let layers = flow::layers(time / settings.period, noise, settings.period);
+        let slopes =
+            layers.each_ref().map(|layer| waves::slopes().at(flow::tile_place(layer, place, velocity, settings.tile)));
+        flow::blend_slopes(&layers, slopes) * (self.deviation(velocity) / waves::DEVIATION)
+    }
+
+    /// Standard deviation of its slopes where it flows at a velocity.
+    #[must_use]
+    pub fn deviation(&self, velocity: DVec2) -> f64 {
+        let settings = &self.settings;
+        let part = if settings.speed > 0.0 { (velocity.length() / settings.speed).min(1.0) } else { 0.0 };
+        settings.slope_still + (settings.slope - settings.slope_still) * part
+    }
+
+    /// How much of the surface is foam at a place in the world (m) and a time (s), but for that of the shore.
+    #[must_use]
+    pub fn foam_at(&self, place: DVec2, time: f64) -> f64 {
+        let settings = &self.settings;
+        if settings.foam <= 0.0 {
+            return 0.0;
+        }
+        let (velocity, noise) = self.flow_at(place);
+        let layers = flow::layers(time / settings.period, noise, settings.period);
+        let pattern = layers
+            .each_ref()
+            .map(|layer| layer.weight * waves::foam_at(flow::tile_place(layer, place, velocity, settings.foam_tile)));
+        settings.foam * pattern.iter().sum::<f64>()
+    }
+}
+
+impl Scene {
+    /// Makes a material water; one that is water already is made anew. None of its pictures but those of water are kept.
+    ///
+    /// # Errors
+    /// No such material, a numbers that means nothing, too many waters: one line that says so.
+    pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
+        let waters = self.materials.iter().enumerate().filter(|(i, m)| *i != material && m.water.is_some()).count();
+        if waters >= MOST_WATERS {
+            return Err(format!("a scene has at most {MOST_WATERS} waters"));
+        }
+        settings.check()?;
+        if self.materials.get(material).is_none() {
+            return Err("no such material".into());
+        }
+        let mut settings = settings.clone();
+        if settings.rectangle.is_none() {
+            let (low, high) = self.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            let size = DVec2::new(high.x - low.x, high.z - low.z).max(DVec2::splat(0.01));
+            settings.rectangle = Some([DVec2::new(low.x, low.z), size]);
+        }
+        let map = settings
+            .flow
+            .clone()
+            .unwrap_or_else(|| Arc::new(FlowMap::even(settings.direction.normalize_or_zero().as_vec2())));
+        let (w, h) = (map.width() as u32, map.height() as u32);
+        let flow = self.water_texture("water flow", (w, h), &map.rgba8(), Wrap::Clamp);
+        let side = (waves::SIZE as u32, waves::SIZE as u32);
+        let ripples = self.water_texture("water ripples", side, &waves::slopes().normals(), Wrap::Repeat);
+        let foam = self.water_texture("water foam", side, waves::foam(), Wrap::Repeat);
+        let water = Water { map, textures: [flow, ripples, foam], settings };
+        if let Some(slot) = self.materials.get_mut(material) {
+            *slot = described(&slot.name, water);
+        }
+        Ok(())
+    }
+
+    /// The box in the world around all that is shown of a material, as (least corner, greatest corner).
+    #[must_use]
+    pub fn extent_of(&self, material: usize) -> Option<(DVec3, DVec3)> {
+        let mut bounds: Option<(DVec3, DVec3)> = None;
+        for placed in self.walk() {
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
+            for primitive in mesh.primitives.iter().filter(|primitive| primitive.material == Some(material)) {
+                for position in &primitive.positions {
+                    let p = placed.world.transform_point3(position.as_dvec3());
+                    bounds = Some(bounds.map_or((p, p), |(lo, hi)| (lo.min(p), hi.max(p))));
+                }
+            }
+        }
+        bounds
+    }
+
+    fn water_texture(&mut self, name: &str, (width, height): (u32, u32), rgba8: &[u8], wrap: Wrap) -> usize {
+        // What several waters share is there once.
+        let same = |image: &Image| image.name == name && (image.width, image.height) == (width, height);
+        let known = self.images.iter().position(|image| same(image) && *image.rgba8 == *rgba8);
+        let image = known.unwrap_or_else(|| {
+            self.images.push(Image {
+                name: name.into(),
+                width,
+                height,
+                rgba8: rgba8.into(),
+                is_error_pattern: false,
+                blocks: None,
+            });
+            self.images.len() - 1
+        });
+        let texture = Texture { image, sampler: Sampler { wrap_u: wrap, wrap_v: wrap, ..Sampler::default() } };
+        self.textures.iter().position(|known| *known == texture).unwrap_or_else(|| {
+            self.textures.push(texture);
+            self.textures.len() - 1
+        })
+    }
+}
+
+impl WaterSettings {
+    /// Whether each number means something.
+    ///
+    /// # Errors
+    /// Which one does not.
+    pub fn check(&self) -> Result<(), String> {
+        let c = &self.coefficients;
+        for (name, value) in [("absorption", c.absorption), ("scattering", c.scattering)] {
+            if !value.is_finite() || value.min_element() < 0.0 || value.max_element() > 1e6 {
+                return Err(format!("{name}: {value}; three numbers of 0 to 1000000 per metre"));
+            }
+        }
+        for (name, value, least, most) in [
+            ("speed", self.speed, 0.0, 100.0),
+            ("period", self.period, 0.01, 1e4),
+            ("tile", self.tile, 1e-3, 1e4),
+            ("slope", self.slope, 0.0, 1.0),
+            ("slope_still", self.slope_still, 0.0, 1.0),
+            ("slope_fine", self.slope_fine, 0.0, 0.7),
+            ("foam", self.foam, 0.0, 1.0),
+            ("foam_tile", self.foam_tile, 1e-3, 1e4),
+            ("foam_depth", self.foam_depth, 0.0, 1e4),
+            ("shore", self.shore, 0.0, 1e4),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{name}: {value}; a number of {least} to {most}"));
+            }
+        }
+        let finite = self.direction.is_finite();
+        let placed = self.rectangle.is_none_or(|[origin, size]| {
+            origin.is_finite()
+                && origin.abs().max_element() <= 1e7
+                && (1e-3..=1e7).contains(&size.min_element())
+                && size.max_element() <= 1e7
+        });
+        if finite && placed {
+            Ok(())
+        } else {
+            Err("direction, flow_origin and flow_size are two finite numbers, the size above 0".into())
+        }
+    }
+}
+
+/// The material of a water.
+fn described(name: &str, water: Water) -> Material {
+    let extinction = water.settings.coefficients.extinction().as_vec3();
+    Material {
+        name: name.into(),
+        base_color: Vec4::ONE,
+        metallic: 0.0,
+        // Alpha is the square of roughness.
+        roughness: alpha_of_slopes(water.settings.slope_fine).sqrt() as f32,
+        alpha: AlphaMode::Opaque,
+        ior: water::IOR as f32,
+        transmission: 1.0,
+        volume: Volume {
+            thickness: 1.0,
+            attenuation_distance: 1.0,
+            attenuation_color: Vec3::from_array(extinction.to_array().map(|c| (-c).exp())),
+            ..Volume::default()
+        },
+        water: Some(Arc::new(water)),
+        ..Material::default()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, Vec2};
+
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    };
+
+    fn pool() -> (Scene, usize) {
+        let mut builder = SceneBuilder::new("pool");
+        let material = builder.add_material(dielectric("water", Vec3::ONE, 0.5));
+        let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), material);
+        builder.instance("sheet", mesh, DMat4::from_translation(DVec3::new(10.0, 1.0, -3.0)));
+        (builder.build().unwrap(), 0)
+    }
+
+    #[test]
+    fn a_material_becomes_water() {
+        let (mut scene, material) = pool();
+        scene.add_water(material, &WaterSettings::default()).unwrap();
+        let made = &scene.materials[material];
+        assert!(made.transmits() && made.encloses_volume() && made.ior == 1.333);
+        let want = WaterKind::Clear.coefficients().extinction();
+        assert!((made.volume.absorption() - want).abs().max_element() < 1e-6);
+        let water = made.water.as_ref().unwrap();
+        assert_eq!(water.rectangle(), [DVec2::new(8.0, -4.0), DVec2::new(4.0, 2.0)]);
+        // Made anew, its ripples are not there twice.
+        let textures = scene.textures.len();
+        scene.add_water(material, &WaterSettings { slope: 0.1, ..WaterSettings::default() }).unwrap();
+        assert_eq!(scene.textures.len(), textures);
+    }
+
+    #[test]
+    fn its_slopes_have_their_deviation_and_are_carried() {
+        let (mut scene, material) = pool();
+        let settings = WaterSettings { direction: DVec2::X, speed: 0.4, ..WaterSettings::default() };
+        scene.add_water(material, &settings).unwrap();
+        let water = scene.materials[material].water.clone().unwrap();
+        for time in [0.0, 0.7, 100.3] {
+            let mut square = DVec2::ZERO;
+            for i in 0..4096 {
+                let place = DVec2::new(8.0 + f64::from(i % 64) / 16.0, -4.0 + f64::from(i / 64) / 32.0);
+                let slope = water.slope_at(place, time);
+                square += slope * slope / 4096.0;
+            }
+            let deviation = (square.element_sum() / 2.0).sqrt();
+            assert!((deviation / 0.06 - 1.0).abs() < 0.06, "{time}: {deviation}");
+        }
+        assert!((water.deviation(DVec2::ZERO) - 0.02).abs() < 1e-12);
+        assert_eq!(water.foam_at(DVec2::new(9.0, -3.0), 1.0), 0.0);
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_named() {
+        let (mut scene, material) = pool();
+        let plain = WaterSettings::default;
+        let negative = Coefficients { absorption: DVec3::new(0.1, -0.1, 0.0), scattering: DVec3::ZERO };
+        for (settings, named) in [
+            (WaterSettings { coefficients: negative, ..plain() }, "absorption"),
+            (WaterSettings { speed: f64::NAN, ..plain() }, "speed"),
+            (WaterSettings { tile: 0.0, ..plain() }, "tile"),
+            (WaterSettings { slope: 3.0, ..plain() }, "slope"),
+            (WaterSettings { rectangle: Some([DVec2::ZERO, DVec2::ZERO]), ..plain() }, "flow_size"),
+        ] {
+            assert!(scene.add_water(material, &settings).unwrap_err().contains(named), "{named}");
+        }
+        assert!(scene.add_water(77, &plain()).unwrap_err().contains("material"));
+    }
+}
