@@ -15,6 +15,7 @@ pub mod resume;
 pub mod sampler;
 mod shading;
 pub mod shutter;
+pub mod volumes;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};
@@ -46,3 +47,6 @@ mod tests_lights;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests_materials;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_volumes;

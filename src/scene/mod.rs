@@ -10,7 +10,9 @@ pub mod look;
 pub mod model;
 pub mod probe;
 pub mod procedural;
+pub mod volume;
 pub mod write_glb;
 
 pub use model::*;
 pub use probe::Probe;
+pub use volume::{MediumCoefficients, ParticipatingVolume, VolumeShape};

@@ -11,6 +11,7 @@ mod passes;
 mod prescription;
 mod probes;
 mod rig;
+mod volumes;
 
 use std::{
     collections::BTreeMap,
@@ -28,6 +29,7 @@ pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReproj
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
+pub use volumes::VolumeLook;
 
 use super::Scene;
 use crate::{
@@ -72,6 +74,8 @@ pub struct Look {
     pub lights: BTreeMap<String, LightLook>,
     /// `probes.NAME.*`.
     pub probes: BTreeMap<String, ProbeLook>,
+    /// `volumes.NAME.*`.
+    pub volumes: BTreeMap<String, VolumeLook>,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -162,6 +166,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(lights::PROPERTIES)
         .chain(environment::PROPERTIES)
         .chain(probes::PROPERTIES)
+        .chain(volumes::PROPERTIES)
         .copied()
 }
 
@@ -252,6 +257,7 @@ impl Look {
             Some("environment") => self.environment.set(&read)?,
             Some("lights") => lights::set(&mut self.lights, &read)?,
             Some("probes") => probes::set(&mut self.probes, &read)?,
+            Some("volumes") => volumes::set(&mut self.volumes, &read)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown(path)) }
@@ -265,7 +271,7 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of environment and lights to a scene, and what concerns the scene as a whole. `lights.sun` and
+    /// Applies the overrides of environment, lights and volumes to a scene, and what concerns the scene as a whole. `lights.sun` and
     /// `lights.moon` are those of the sky.
     ///
     /// # Errors
@@ -285,6 +291,7 @@ impl Look {
         }
         self.environment.apply(scene)?;
         probes::apply(&self.probes, scene)?;
+        volumes::apply(&self.volumes, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -381,7 +388,7 @@ impl Reader<'_> {
 }
 
 fn generic_path(path: &str) -> String {
-    for section in ["lights", "probes"] {
+    for section in ["lights", "probes", "volumes"] {
         let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
             return format!("{section}.*.{property}");
