@@ -8,6 +8,7 @@
 #include "lib/area.glsl"
 #endif
 #include "lib/shadows.glsl"
+#include "lib/volumes.glsl"
 
 bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
@@ -17,7 +18,8 @@ bool has_surface(Light light) {
 void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
     if ((light.kind & LIGHT_SHADOW) != 0u && (diffuse != vec3(0.0) || specular != vec3(0.0))) {
         vec3 all = diffuse + specular;
-        float visible = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
+        vec3 visible = vec3(light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure));
+        visible *= light_through_volumes(light, s.position, 0.5);
         diffuse *= visible;
         specular *= visible;
     }

@@ -32,6 +32,7 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 #ifdef OVER
 layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
+#include "lib/volumes_over.glsl"
 #ifdef GLASS
 #include "lib/refraction_traced.glsl"
 #else
@@ -140,17 +141,24 @@ void main() {
     vec3 emission = fragment_emission() * frame.pre_exposure * (1.0 - coat_fresnel(s, y));
     float opacity = 1.0;
 #ifdef OVER
+    vec3 refracted = vec3(0.0);
     if (y.transmission > 0.0) {
-        specular += refracted_light(s, y);
+        refracted = refracted_light(s, y);
     }
     if ((flags & MATERIAL_BLEND) != 0u) {
         opacity = clamp(base.a, 0.0, 1.0);
         diffuse *= opacity;
         specular *= opacity;
         emission *= opacity;
+        refracted *= opacity;
     }
-#endif
+    // What is seen through it has the volumes of the whole line of sight already.
+    vec3 own = behind_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission), s.position);
+    out_light = vec4(to_half_range(own + refracted), opacity);
+    specular += refracted;
+#else
     out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+#endif
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), opacity);
     out_specular = vec4(to_half_range(specular), opacity);
