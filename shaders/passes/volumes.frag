@@ -120,6 +120,7 @@ void main() {
     float end = borders[border_count - 1u];
     uvec2 seed = uvec2(texel);
     uint number = uint(frame.noise_shift * 7.0 + 0.5);
+    // Where in its step each place is: steps go on by the golden ratio, so that what they are off by cancels.
     float shift = sample_for(seed, number).x;
     choose_lamps(origin, d, begin, end, seed, number);
 
@@ -154,6 +155,7 @@ void main() {
             next = from + way * (crowded > 1e-2 ? min(-log(1.0 - part * shows) / crowded, 1.0) : part);
             next = step + 1u == steps ? from + way : next;
             float size = next - a;
+            shift = fract(shift + 0.6180339887);
             float t = a + size * shift;
             vec3 p = origin + d * t;
             vec3 extinction = vec3(0.0);

@@ -67,7 +67,8 @@ impl VolumesPass {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.values.size;
         let [across, down] = [width, height].map(|side| side.div_ceil(data.volumes.scale));
-        let marched = [g.image("volume light", across, down, LIGHT), g.image("volume transmittance", across, down, LIGHT)];
+        let marched =
+            [g.image("volume light", across, down, LIGHT), g.image("volume transmittance", across, down, LIGHT)];
         let mut pass = g
             .pass("volumes")
             .uses(gbuffer.depth, Access::FragmentSampled)

@@ -47,17 +47,8 @@ fn directions(environment: &Environment) -> Vec<Towards> {
 fn harmonics(directions: &[Towards]) -> [Vec3; 9] {
     let mut sums = [DVec3::ZERO; 9];
     for &(d, light) in directions {
-        let polynomials = [
-            1.0,
-            d.y,
-            d.z,
-            d.x,
-            d.x * d.y,
-            d.y * d.z,
-            3.0 * d.z * d.z - 1.0,
-            d.x * d.z,
-            d.x * d.x - d.y * d.y,
-        ];
+        let polynomials =
+            [1.0, d.y, d.z, d.x, d.x * d.y, d.y * d.z, 3.0 * d.z * d.z - 1.0, d.x * d.z, d.x * d.x - d.y * d.y];
         for (sum, polynomial) in sums.iter_mut().zip(polynomials) {
             *sum += light * polynomial;
         }

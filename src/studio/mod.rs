@@ -11,8 +11,8 @@ use self::expose::Exposed;
 use crate::{
     camera::{Effects, Exposure, chain::MotionBlur, metering::Solved},
     frame::{
-        AntiAliasing, AoSettings, Aov, GiSettings, LightListSettings, Renderer, Settings, ShadowSettings, SsrSettings, VolumeSettings,
-        Temporal,
+        AntiAliasing, AoSettings, Aov, GiSettings, LightListSettings, Renderer, Settings, ShadowSettings, SsrSettings,
+        Temporal, VolumeSettings,
     },
     gpu::{Gpu, GpuError, GpuResult},
     optics::Mounted,

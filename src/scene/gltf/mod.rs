@@ -26,6 +26,7 @@ mod schema;
 mod uri;
 mod validate;
 mod variants;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 

@@ -119,11 +119,7 @@ pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>)
 }
 
 fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
-    LookError::BadValue {
-        path: format!("volumes.{name}.{property}"),
-        value: value.into(),
-        expected: expected.into(),
-    }
+    LookError::BadValue { path: format!("volumes.{name}.{property}"), value: value.into(), expected: expected.into() }
 }
 
 fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Result<usize, LookError> {
