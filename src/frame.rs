@@ -38,6 +38,7 @@ use crate::{
         taa::Resolved,
         tonemap::ToDisplay,
         traced::{FrameTrees, TreesFor},
+        volumes_scene::FrameVolumes,
     },
     scene::{
         Scene,
@@ -48,6 +49,7 @@ use crate::{
 pub use crate::passes::ao::AoSettings;
 pub use crate::passes::gi::GiSettings;
 pub use crate::passes::ssr::{Reprojection, SsrSettings};
+pub use crate::passes::volumes_scene::VolumeSettings;
 
 /// One more output beside the picture, for `--aov`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +225,8 @@ pub struct Settings {
     pub gi: GiSettings,
     /// Reflections in the picture.
     pub ssr: SsrSettings,
+    /// How participating volumes are drawn.
+    pub volumes: VolumeSettings,
     /// How what lies behind refracting surfaces is found.
     pub refraction: RefractionMethod,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
@@ -301,8 +305,10 @@ fn frame<'a>(
         _ => None,
     };
     let lit = Lit { light: reflections.map_or(lit.light, |r| r.light), ..lit };
+    let veil = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, trees));
+    let lit = Lit { light: veil.map_or(lit.light, |veil| veil.light), ..lit };
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
-    passes.blend.declare(g, (scene, data), (gbuffer, lit), (atlas, trees), (&passes.layered, behind));
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), (atlas, trees), (&passes.layered, behind), veil);
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } = passes.anti_aliasing.declare(
         g,
@@ -609,6 +615,7 @@ impl Renderer {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
+        self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps =
             self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
@@ -804,6 +811,7 @@ impl Renderer {
         self.prepare(settings)?;
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
+        self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
         let kept = (self.list_capacity, self.history.exposure, None);
         let sampling = Sampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
@@ -950,6 +958,7 @@ fn frame_data(
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
+        volumes: FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?,
         traced,
         through,
         flare,

@@ -5,7 +5,7 @@ use sunny16::{
     gpu::shader::Shader,
     passes::{
         ao, bright_shared, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS, skin_shared,
-        ssr,
+        ssr, volumes_shared,
     },
 };
 
@@ -29,6 +29,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(bright_shared::LAYOUTS)
         .chain(ao::LAYOUTS)
         .chain(ssr::LAYOUTS)
+        .chain(volumes_shared::LAYOUTS)
         .chain(gi::LAYOUTS)
         .chain(rays::LAYOUTS)
         .chain(skin_shared::LAYOUTS)

@@ -9,6 +9,7 @@
 #endif
 #include "lib/shadows.glsl"
 #include "lib/water.glsl"
+#include "lib/volumes.glsl"
 
 bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
@@ -24,8 +25,9 @@ void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
     if ((light.kind & LIGHT_SHADOW) != 0u && (light_seen_wanted || diffuse != vec3(0.0) || specular != vec3(0.0))) {
         vec3 all = diffuse + specular;
         light_seen = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
-        diffuse *= light_seen;
-        specular *= light_seen;
+        vec3 visible = light_seen * light_through_volumes(light, s.position, 0.5);
+        diffuse *= visible;
+        specular *= visible;
     }
 }
 

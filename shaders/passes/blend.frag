@@ -13,6 +13,7 @@ layout(set = 0, binding = 3, scalar) readonly buffer light_block { Light lights[
 
 #include "lib/direct.glsl"
 #include "lib/environment.glsl"
+#include "lib/volumes_over.glsl"
 
 layout(location = 0) out vec4 out_light;
 #ifdef SPLIT
@@ -81,7 +82,7 @@ void main() {
     diffuse *= frame.pre_exposure * opacity;
     specular *= frame.pre_exposure * opacity;
     emission *= opacity;
-    out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+    out_light = vec4(to_half_range(behind_volumes(diffuse + specular + emission, opacity, s.position)), opacity);
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), opacity);
     out_specular = vec4(to_half_range(specular), opacity);

@@ -33,6 +33,7 @@ layout(set = 0, binding = 9) uniform texture2D ao_image;
 layout(location = 5) flat in float in_scale;
 #include "lib/refraction.glsl"
 #include "lib/water_surface.glsl"
+#include "lib/volumes_over.glsl"
 #ifdef GLASS
 #include "lib/refraction_traced.glsl"
 #else
@@ -176,10 +177,11 @@ void main() {
     vec3 emission = fragment_emission() * frame.pre_exposure * (1.0 - coat_fresnel(s, y));
     float opacity = 1.0;
 #ifdef OVER
+    vec3 refracted = vec3(0.0);
     if (y.transmission > 0.0) {
         Surface through = s;
         through.base_color = water_here != NONE ? vec3(1.0) : s.base_color;
-        specular += refracted_light(through, y);
+        refracted = refracted_light(through, y);
     }
     bool comes_in = water_here != NONE && water_depth < frame.water_foam[water_here].z;
     if ((flags & MATERIAL_BLEND) != 0u || comes_in) {
@@ -187,9 +189,15 @@ void main() {
         diffuse *= opacity;
         specular *= opacity;
         emission *= opacity;
+        refracted *= opacity;
     }
-#endif
+    // What is seen through it has the volumes of the whole line of sight already.
+    vec3 own = behind_volumes(diffuse + specular + emission, opacity * (1.0 - y.transmission), s.position);
+    out_light = vec4(to_half_range(own + refracted), opacity);
+    specular += refracted;
+#else
     out_light = vec4(to_half_range(diffuse + specular + emission), opacity);
+#endif
 #ifdef SPLIT
     out_diffuse = vec4(to_half_range(diffuse), opacity);
     out_specular = vec4(to_half_range(specular), opacity);

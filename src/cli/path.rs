@@ -42,7 +42,7 @@ pub struct PathArgs {
     /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise [default: 256].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: Option<u32>,
-    /// Surfaces that a path may meet: 0 is what glows alone, 1 direct light too, as the raster renderer has it (path
+    /// Surfaces that a path may meet, scattering by volumes counted too: 0 is what glows alone, 1 direct light too, as the raster renderer has it (path
     /// tracer) [default: no limit; chance ends paths that carry little, so that nothing is lost in the mean].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,

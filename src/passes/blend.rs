@@ -11,6 +11,7 @@ use super::{
     refraction::Behind,
     scene_data::{Draw, Layer},
     variants::{Features, LightVariants},
+    volumes::{Veil, VeilImages},
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
@@ -44,6 +45,7 @@ impl BlendPass {
         (gbuffer, lit): (Gbuffer, Lit),
         (atlas, trees): (Option<ImageHandle>, Option<RefitTrees>),
         (layered, behind): (&'a LayeredPass, Option<Behind>),
+        veil: Option<Veil>,
     ) {
         if !data.visible.draws.iter().any(|draw| draw.layer == Layer::Blend) {
             return;
@@ -52,7 +54,8 @@ impl BlendPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
         }
-        for image in atlas.into_iter().chain(behind.iter().flat_map(behind_handles)) {
+        let veils = veil.iter().flat_map(|veil| veil.marched);
+        for image in atlas.into_iter().chain(behind.iter().flat_map(behind_handles)).chain(veils) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         for buffer in trees.iter().flat_map(RefitTrees::both) {
@@ -63,11 +66,13 @@ impl BlendPass {
             let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
             binds.extend(data.light_binds(&atlas));
+            let veil = VeilImages::of(cx, veil, scene);
+            binds.extend(veil.binds());
             let images = BehindImages::of(cx, behind, scene);
             let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.layer == Layer::Blend).collect();
             for run in draws.chunk_by(|a, b| a.lobes == b.lobes) {
                 if run.first().is_some_and(|draw| draw.lobes) {
-                    layered.draw_over(cx.rec, (scene, data), split, &atlas, &images, run)?;
+                    layered.draw_over(cx.rec, (scene, data), (split, &atlas), (&images, &veil), run)?;
                 } else {
                     let pipeline = self.variants.get(Features::of(data, split))?;
                     draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;

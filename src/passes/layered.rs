@@ -11,6 +11,7 @@ use super::{
     scene_data::{Draw, Layer},
     traced::FrameTrees,
     variants::{Features, LightVariants},
+    volumes::VeilImages,
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, Image, Recorder, vk},
@@ -111,9 +112,8 @@ impl LayeredPass {
         &self,
         rec: &mut Recorder<'_>,
         (scene, data): (&GpuScene, &FrameData),
-        split: bool,
-        atlas: &Arc<Image>,
-        behind: &BehindImages,
+        (split, atlas): (bool, &Arc<Image>),
+        (behind, veil): (&BehindImages, &VeilImages),
         draws: &[&Draw],
     ) -> GpuResult<()> {
         let Some(layers) = &scene.layers else { return Ok(()) };
@@ -129,6 +129,7 @@ impl LayeredPass {
         }
         binds.extend(LEVEL_NAMES.iter().zip(&behind.levels).map(|(&name, level)| (name, Bind::Sampled(level))));
         binds.extend(data.light_binds(atlas));
+        binds.extend(veil.binds());
         match (&data.traced, &data.through) {
             (Some(trees), _) => binds.extend(trees.empty_masks()),
             (None, Some(trees)) => binds.extend(trees.binds().into_iter().chain(trees.empty_masks())),

@@ -55,6 +55,10 @@ pub mod variants;
 pub mod velocity;
 pub mod view;
 pub mod vignetting;
+pub mod volumes;
+pub mod volumes_around;
+pub mod volumes_scene;
+pub mod volumes_shared;
 
 use std::sync::{Arc, OnceLock};
 
@@ -98,6 +102,8 @@ pub struct FrameData {
     pub flare: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
+    /// Participating volumes.
+    pub volumes: volumes_scene::FrameVolumes,
     /// Where the camera stands in the world (m).
     pub camera: glam::DVec3,
     /// Indices of blended triangles from back to front.
@@ -128,6 +134,8 @@ impl FrameData {
             ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
             ("shadow_atlas", Bind::Sampled(atlas)),
+            ("volume_block", Bind::Storage(&self.volumes.block)),
+            ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];
         binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
         binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
@@ -194,6 +202,8 @@ pub struct Passes {
     pub background: background::BackgroundPass,
     /// Surfaces with further lobes.
     pub layered: layered::LayeredPass,
+    /// Participating volumes.
+    pub volumes: volumes::VolumesPass,
     /// What refracting surfaces look up.
     pub refraction: refraction::RefractionPass,
     /// Alpha-blended surfaces.
@@ -249,6 +259,7 @@ impl Passes {
             gbuffer,
             blend,
             layered: layered::LayeredPass::new(gpu),
+            volumes: volumes::VolumesPass::new(gpu),
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,

@@ -117,10 +117,10 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag", "layered.frag"] {
+        for file in ["lighting.frag", "blend.frag", "layered.frag", "volumes.frag"] {
             for bits in 0..if file == "layered.frag" { 64 } else { 16 } {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                if file == "layered.frag" && on(3) {
+                if file == "layered.frag" && on(3) || file == "volumes.frag" && on(0) {
                     continue;
                 }
                 let [split, area, traced, masks, over, glass] = [0, 1, 2, 3, 4, 5].map(on);

@@ -37,6 +37,10 @@ impl Print {
             print.say(&(image.width, image.height));
             print.add(&image.rgba8);
         }
+        print.say(&scene.volumes);
+        for grid in scene.volumes.iter().filter_map(|volume| volume.density.as_ref()) {
+            print.add(bytemuck::cast_slice(grid.values()));
+        }
         if let Some(environment) = &scene.environment {
             print.say(&environment.rotation);
             print.say(&(environment.map.width(), environment.map.height()));

@@ -5,10 +5,11 @@ use glam::DVec3;
 
 use super::{
     bsdf::{Bsdf, Sampled, Scattered, Wall},
-    lights::LampHit,
+    lights::{LampHit, LightSample},
     media::{Media, Medium},
     sampler::Sampler,
     shading::{Frame, view_in},
+    volumes::{Flight, Numbers, henyey_greenstein, sample_henyey_greenstein},
     world::{SurfacePoint, World},
 };
 use crate::photometry::color::luminance;
@@ -28,7 +29,7 @@ pub enum Strategy {
 /// How paths are walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
-    /// Surfaces that a path may meet: 0 shows what glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and
+    /// Surfaces that a path may meet, and times that volumes may scatter it, together: 0 shows what glows, 1 adds direct light, more indirect; `u32::MAX` is no limit, and
     /// only that is unbiased.
     pub bounces: u32,
     /// How light is found.
@@ -46,19 +47,19 @@ impl Default for Walk {
 /// Luminance (nits by channel) of one path, by its parts, which add up to all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// What glows by itself, seen directly.
+    /// What glows by itself, seen directly, volumes included.
     pub emission: DVec3,
     /// Light that met one surface, and was reflected diffusely.
     pub direct_diffuse: DVec3,
     /// Light that met one surface, and was reflected specularly.
     pub direct_specular: DVec3,
-    /// Light that met one surface, and came through it.
+    /// Light that met one surface, and came through it; and light that a volume scattered once.
     pub direct_transmission: DVec3,
     /// Light that met more surfaces, and was reflected diffusely by the one that is seen.
     pub indirect_diffuse: DVec3,
     /// Light that met more surfaces, and was reflected specularly by the one that is seen.
     pub indirect_specular: DVec3,
-    /// Light that met more surfaces, and came through the one that is seen.
+    /// Light that met more surfaces, and came through the one that is seen, or was scattered by a volume before all of them.
     pub indirect_transmission: DVec3,
     /// Base colour of an unlit surface that is seen: a part of whatever luminance the camera renders white, no light, and no
     /// part of the total.
@@ -181,8 +182,23 @@ impl World<'_> {
         let mut layers = 0;
         while layers < MOST_LAYERS {
             let hit = self.closest(path.origin, path.direction, path.away);
-            self.add_met_light(&path, hit.as_ref(), walk, &mut parts);
-            if self.cross(&mut path, hit.as_ref().map_or(f64::INFINITY, |hit| hit.distance), sampler) {
+            let limit = hit.as_ref().map_or(f64::INFINITY, |hit| hit.distance);
+            let mut numbers = self.numbers(sampler);
+            self.add_met_light(&path, hit.as_ref(), walk, &mut parts, numbers.as_mut());
+            if let Some(numbers) = &mut numbers
+                && let Some(anisotropy) = self.fly(&mut path, limit, numbers, &mut parts)
+            {
+                if path.surfaces >= walk.bounces {
+                    break;
+                }
+                path.surfaces += 1;
+                self.scatter_in_volume(&mut path, anisotropy, walk, sampler, &mut parts);
+                if path.ends_by_chance(walk, sampler) {
+                    break;
+                }
+                continue;
+            }
+            if self.cross(&mut path, limit, sampler) {
                 if path.surfaces >= walk.bounces || !self.scatter_in_water(&mut path, walk, sampler) {
                     break;
                 }
@@ -242,21 +258,28 @@ impl World<'_> {
             if !path.scatter(&vertex, &sampled) {
                 break;
             }
-            if path.surfaces > walk.roulette_after {
-                let most = if path.surfaces > LONG { MOST_SURVIVAL } else { 1.0 };
-                let survive = (path.throughput.max_element() * path.bent).clamp(0.05, most);
-                if sampler.next_1d() >= survive {
-                    break;
-                }
-                path.throughput /= survive;
+            if path.ends_by_chance(walk, sampler) {
+                break;
             }
         }
         parts
     }
 
     /// The light of what a path meets before or at its next surface.
-    fn add_met_light(&self, path: &State, hit: Option<&SurfacePoint>, walk: &Walk, parts: &mut Parts) {
+    fn add_met_light(
+        &self,
+        path: &State,
+        hit: Option<&SurfacePoint>,
+        walk: &Walk,
+        parts: &mut Parts,
+        mut numbers: Option<&mut Numbers>,
+    ) {
         let medium = self.medium(&path.media);
+        let mut remains = |distance: f64| {
+            let volumes = numbers.as_mut();
+            let volumes = volumes.map(|n| self.volumes.transmittance(path.origin, path.direction, distance, n));
+            fade(medium, distance) * volumes.unwrap_or(DVec3::ONE)
+        };
         let limit = hit.map_or(f64::INFINITY, |hit| hit.distance);
         let mut emitted = DVec3::ZERO;
         let mut nearest: Option<LampHit> = None;
@@ -268,13 +291,13 @@ impl World<'_> {
                     (None, None, _) | (None, _, Strategy::Brdf) => 1.0,
                     (None, Some(_), _) => 0.0,
                 };
-                emitted += lamp.radiance * fade(medium, lamp.distance) * weight;
+                emitted += lamp.radiance * remains(lamp.distance) * weight;
             } else if lamp.visible && nearest.is_none_or(|before| lamp.distance < before.distance) {
                 nearest = Some(lamp);
             }
         });
         if let Some(lamp) = nearest {
-            emitted += lamp.radiance * fade(medium, lamp.distance);
+            emitted += lamp.radiance * remains(lamp.distance);
         }
         if let Some(hit) = hit {
             if hit.emission != DVec3::ZERO {
@@ -282,12 +305,14 @@ impl World<'_> {
                 let by_light =
                     hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, path.direction, distance));
                 let weight = weight_of_hit(path.density, by_light, walk.strategy);
-                emitted += hit.emission * fade(medium, hit.distance) * (hit.opacity * weight);
+                emitted += hit.emission * remains(hit.distance) * (hit.opacity * weight);
             }
         } else {
             let (around, by_light) = self.lights.around(path.direction);
             let weight = weight_of_hit(path.density, by_light, walk.strategy);
-            emitted += around * fade(medium, f64::INFINITY) * weight;
+            if around != DVec3::ZERO {
+                emitted += around * remains(f64::INFINITY) * weight;
+            }
         }
         parts.add(path.throughput * emitted, path.surfaces, &path.first);
     }
@@ -359,10 +384,83 @@ impl World<'_> {
         }
         if light.shadow {
             weight *= self.transmittance(hit.position, away, &light);
+            weight *= self.through_volumes(hit.position, &light, weight, sampler);
         }
         weight *= fade(self.medium(media), light.distance);
         let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };
         parts.add(weight * scattered.total(), path.surfaces, &first);
+    }
+}
+
+impl World<'_> {
+    /// Numbers for walks through volumes; none where there are none, so that paths without them are as they were.
+    fn numbers(&self, sampler: &mut Sampler) -> Option<Numbers> {
+        (!self.volumes.is_empty()).then(|| Numbers::new(sampler))
+    }
+
+    /// How much of a light's sample volumes let through, where there is anything of it.
+    fn through_volumes(&self, from: DVec3, light: &LightSample, weight: DVec3, sampler: &mut Sampler) -> DVec3 {
+        match self.numbers(sampler) {
+            Some(mut numbers) if weight != DVec3::ZERO => {
+                self.volumes.transmittance(from, light.direction, light.distance, &mut numbers)
+            }
+            _ => DVec3::ONE,
+        }
+    }
+
+    /// On through volumes up to `limit` (m): the anisotropy of what scattered the path on its way, where it now is.
+    fn fly(&self, path: &mut State, limit: f64, numbers: &mut Numbers, parts: &mut Parts) -> Option<f64> {
+        let mut emitted = DVec3::ZERO;
+        let ray = (path.origin, path.direction);
+        let flight = self.volumes.fly(ray, limit, path.throughput, numbers, &mut emitted);
+        parts.add(path.throughput * emitted, path.surfaces, &path.first);
+        match flight {
+            Flight::Through(weight) => {
+                path.throughput *= weight;
+                None
+            }
+            Flight::Scattered { distance, weight, anisotropy } => {
+                path.throughput *= weight * fade(self.medium(&path.media), distance);
+                (path.origin, path.away) = (path.origin + path.direction * distance, DVec3::ZERO);
+                Some(anisotropy)
+            }
+        }
+    }
+
+    /// Light at a place within a volume, and on in a direction of the phase function.
+    fn scatter_in_volume(
+        &self,
+        path: &mut State,
+        anisotropy: f64,
+        walk: &Walk,
+        sampler: &mut Sampler,
+        parts: &mut Parts,
+    ) {
+        if path.surfaces == 1 {
+            path.first = First { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
+        }
+        let (choice, u) = (sampler.next_1d(), sampler.next_2d());
+        let sampled = self.lights.sample(path.origin, choice, u).filter(|_| walk.strategy != Strategy::Brdf);
+        if let Some(light) = sampled {
+            let phase = henyey_greenstein(path.direction.dot(light.direction), anisotropy);
+            let mut weight = path.throughput * light.weight * phase;
+            if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
+                weight *= balance(density, phase);
+            }
+            if let Some(on) = light.on.as_ref().filter(|on| on.varied) {
+                weight *= self.presence(on, light.direction);
+            }
+            if light.shadow {
+                weight *= self.transmittance(path.origin, DVec3::ZERO, &light);
+                weight *= self.through_volumes(path.origin, &light, weight, sampler);
+            }
+            weight *= fade(self.medium(&path.media), light.distance);
+            parts.add(weight, path.surfaces, &path.first);
+        }
+        let next = sample_henyey_greenstein(path.direction, anisotropy, sampler.next_2d());
+        path.density = Some(henyey_greenstein(path.direction.dot(next), anisotropy));
+        path.back = 0.0;
+        path.direction = next;
     }
 }
 
@@ -372,6 +470,19 @@ impl State {
         if self.surfaces == 1 {
             self.first = First { diffuse: DVec3::ZERO, transmission: DVec3::ONE };
         }
+    }
+
+    /// Paths that carry little end by chance, and what goes on carries more.
+    fn ends_by_chance(&mut self, walk: &Walk, sampler: &mut Sampler) -> bool {
+        if self.surfaces > walk.roulette_after {
+            let most = if self.surfaces > LONG { MOST_SURVIVAL } else { 1.0 };
+            let survive = (self.throughput.max_element() * self.bent).clamp(0.05, most);
+            if sampler.next_1d() >= survive {
+                return true;
+            }
+            self.throughput /= survive;
+        }
+        false
     }
 
     /// On behind a surface as though it were not there.

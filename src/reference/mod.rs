@@ -16,6 +16,7 @@ pub mod sampler;
 mod shading;
 pub mod shutter;
 mod water;
+pub mod volumes;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};
@@ -47,3 +48,6 @@ mod tests_lights;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests_materials;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests_volumes;

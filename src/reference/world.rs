@@ -15,6 +15,7 @@ use super::{
     lights::{LightSample, Lights, TrianglePoint},
     media::{Media, Medium},
     shading::{Frame, view_in},
+    volumes::Volumes,
 };
 use crate::{
     bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
@@ -40,6 +41,8 @@ pub struct World<'a> {
     rays: RayCount,
     /// What shines.
     pub lights: Lights,
+    /// Participating media.
+    pub volumes: Volumes,
 }
 
 /// What all points of an instance have in common.
@@ -154,6 +157,7 @@ impl<'a> World<'a> {
             eye,
             rays: RayCount::default(),
             lights: Lights::default(),
+            volumes: Volumes::new(scene, eye),
         };
         world.lights = Lights::new(scene, eye, &world.bvh, &world.top);
         world.around_eye = world.find_media_around_eye();

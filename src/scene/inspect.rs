@@ -12,7 +12,7 @@ use crate::photometry::{
 };
 
 use super::{
-    AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, Wrap,
+    AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, VolumeShape, Wrap,
     animation::{Play, Target},
 };
 
@@ -86,8 +86,35 @@ pub fn report(scene: &Scene) -> String {
     skins(scene, &mut text);
     animations(scene, &mut text);
     lights(scene, &mut text);
+    volumes(scene, &mut text);
     notes(scene, &mut text);
     text.0
+}
+
+fn volumes(scene: &Scene, text: &mut Text) {
+    text.list("Volumes", scene.volumes.iter().enumerate(), |text, (i, volume)| {
+        let shape = match volume.shape {
+            VolumeShape::Box(_) => "a box".to_owned(),
+            VolumeShape::Mesh(mesh) => format!("inside of mesh {mesh}"),
+        };
+        let of = &volume.medium;
+        let per_metre = |v: glam::DVec3| color(v.as_vec3());
+        text.line(1, format!("{}: {shape}", named("volume", i, &volume.name)));
+        text.line(
+            2,
+            format!(
+                "absorbs {} /m, scatters {} /m, anisotropy {}, emits {} nt/m",
+                per_metre(of.absorption),
+                per_metre(of.scattering),
+                digits(of.anisotropy),
+                per_metre(of.emission)
+            ),
+        );
+        if let Some(grid) = &volume.density {
+            let [x, y, z] = grid.size();
+            text.line(2, format!("{x} x {y} x {z} voxels, density at most {}", digits(f64::from(grid.most()))));
+        }
+    });
 }
 
 fn summary(scene: &Scene, text: &mut Text) {

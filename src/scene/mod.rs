@@ -11,8 +11,10 @@ pub mod model;
 pub mod probe;
 pub mod procedural;
 pub mod water;
+pub mod volume;
 pub mod write_glb;
 
 pub use model::*;
 pub use probe::Probe;
 pub use water::{FlowMap, Water, WaterSettings};
+pub use volume::{MediumCoefficients, ParticipatingVolume, VolumeShape};

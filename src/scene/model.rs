@@ -46,6 +46,8 @@ pub struct Scene {
     pub environment: Option<Environment>,
     /// Boxes whose own light is captured, small ones first.
     pub probes: Vec<super::Probe>,
+    /// Fog, smoke, clouds: what fills boxes and closed meshes.
+    pub volumes: Vec<super::ParticipatingVolume>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
     /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).

@@ -13,7 +13,7 @@ use crate::{
     camera::{Effects, Exposure, chain::MotionBlur, metering::Solved},
     frame::{
         AntiAliasing, AoSettings, Aov, GiSettings, LightListSettings, Renderer, Settings, ShadowSettings, SsrSettings,
-        Temporal,
+        Temporal, VolumeSettings,
     },
     gpu::{Gpu, GpuError, GpuResult},
     optics::Mounted,
@@ -581,6 +581,19 @@ impl Opened {
         }
     }
 
+    /// How participating volumes are drawn, by the look.
+    #[must_use]
+    pub fn volumes(&self) -> VolumeSettings {
+        let (look, volumes) = (&self.look.passes.volumes, VolumeSettings::default());
+        VolumeSettings {
+            enabled: look.enabled.unwrap_or(volumes.enabled),
+            half_resolution: look.half_resolution.unwrap_or(volumes.half_resolution),
+            steps: look.steps.unwrap_or(volumes.steps),
+            shadow_steps: look.shadow_steps.unwrap_or(volumes.shadow_steps),
+            filter: look.filter.unwrap_or(volumes.filter),
+        }
+    }
+
     /// Bounced light by the look.
     #[must_use]
     pub fn gi(&self) -> GiSettings {
@@ -693,6 +706,7 @@ impl Opened {
             // What meters read keeps no history.
             ssr: SsrSettings { frames: 0, ..self.ssr() },
             gi: GiSettings { frames: 0, ..self.gi() },
+            volumes: self.volumes(),
             refraction: self.look.passes.refraction.unwrap_or_default(),
             aovs,
             ..Settings::default()

@@ -49,6 +49,7 @@ use super::{
     shared, storage_buffer,
     traced::{SceneTrees, TreeUse, TreesFor},
     view::View,
+    volumes_scene::SceneVolumes,
 };
 use crate::{
     gi::VplSet,
@@ -150,6 +151,8 @@ pub struct GpuScene {
     pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
+    /// Participating volumes.
+    pub volumes: SceneVolumes,
     /// What shadow rays walk, where it was asked for.
     pub trees: Option<SceneTrees>,
     /// Patches that bounced light made, where it was asked for.
@@ -380,6 +383,7 @@ impl GpuScene {
         let maps = crate::photometry::area::ltc::table();
         let ltc = Buffer::new(gpu, "linear maps of area lights", size_of_val(maps) as u64, BufferKind::Storage)?;
         uploader.buffer(&ltc, bytemuck::cast_slice(maps))?;
+        let volumes = SceneVolumes::new(gpu, &mut uploader, scene)?;
         uploader.finish()?;
         let bounds = (low, high);
         let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
@@ -401,6 +405,7 @@ impl GpuScene {
             capture,
             has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
+            volumes,
             trees,
             indirect: None,
             ltc,

@@ -131,6 +131,7 @@ impl GpuScene {
             self.now = posed;
             self.place(gpu)?;
         }
+        let drifted = self.volumes.follow(scene);
         let lights = world_lights(scene, &mut Profiles::default());
         let shine_alike = lights.len() == self.lights.len()
             && lights.iter().zip(&self.lights).all(|(a, b)| {
@@ -151,7 +152,7 @@ impl GpuScene {
             self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&self.materials, bytes)?;
         }
-        if moved || !shine_alike {
+        if moved || drifted || !shine_alike {
             self.number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         }
         uploader.finish()

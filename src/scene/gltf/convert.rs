@@ -16,7 +16,7 @@ use super::{
     lobes,
     report::{At, Report, one_line},
     validate::Forest,
-    variants, water,
+    variants, volumes, water,
 };
 use crate::{
     photometry::{
@@ -76,6 +76,7 @@ pub(super) fn scene(
         scene.nodes.iter_mut().for_each(|node| (node.skin, node.weights) = (None, Vec::new()));
         scene.skins.clear();
     }
+    volumes::add(root, store, files, &mut scene, report);
     let uses = image_uses(root, &scene);
     scene.images = images::load(root, store, files, &uses, report);
     water::add(root, files, &mut scene, report);

@@ -27,6 +27,7 @@ mod uri;
 mod validate;
 mod variants;
 mod water;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 

@@ -13,6 +13,7 @@ mod prescription;
 mod probes;
 mod rig;
 mod water;
+mod volumes;
 
 use std::{
     collections::BTreeMap,
@@ -32,6 +33,7 @@ pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
 pub use water::{WaterLook, from_extras as water_from_extras};
+pub use volumes::VolumeLook;
 
 use super::Scene;
 use crate::{
@@ -80,6 +82,8 @@ pub struct Look {
     pub probes: BTreeMap<String, ProbeLook>,
     /// `water.NAME.*` by the material's name or a node's.
     pub water: BTreeMap<String, WaterLook>,
+    /// `volumes.NAME.*`.
+    pub volumes: BTreeMap<String, VolumeLook>,
 }
 
 /// A property that cannot be set, or a look file that cannot be read.
@@ -172,6 +176,7 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(environment::PROPERTIES)
         .chain(probes::PROPERTIES)
         .chain(water::PROPERTIES)
+        .chain(volumes::PROPERTIES)
         .copied()
 }
 
@@ -271,6 +276,7 @@ impl Look {
             Some("materials") => materials::set(&mut self.materials, &read)?,
             Some("probes") => probes::set(&mut self.probes, &read)?,
             Some("water") => water::set(&mut self.water, &read)?,
+            Some("volumes") => volumes::set(&mut self.volumes, &read)?,
             _ => false,
         };
         if set { Ok(()) } else { Err(unknown(path)) }
@@ -284,7 +290,7 @@ impl Look {
         self.camera.exposure()
     }
 
-    /// Applies the overrides of environment and lights to a scene, and what concerns the scene as a whole. `lights.sun` and
+    /// Applies the overrides of environment, lights and volumes to a scene, and what concerns the scene as a whole. `lights.sun` and
     /// `lights.moon` are those of the sky.
     ///
     /// # Errors
@@ -306,6 +312,7 @@ impl Look {
         probes::apply(&self.probes, scene)?;
         materials::apply(&self.materials, scene)?;
         water::apply(&self.water, scene)?;
+        volumes::apply(&self.volumes, scene)?;
         lights::apply(&self.lights, scene)
     }
 }
@@ -407,8 +414,7 @@ impl Reader<'_> {
 }
 
 fn generic_path(path: &str) -> String {
-    for section in ["lights", "materials", "probes"] {
-    for section in ["lights", "probes", "water"] {
+    for section in ["lights", "materials", "probes", "volumes", "water"] {
         let rest = path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.'));
         if let Some((_, property)) = rest.and_then(|rest| rest.rsplit_once('.')) {
             return format!("{section}.*.{property}");

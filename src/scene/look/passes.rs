@@ -45,6 +45,11 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "passes.refraction.method",
         "traced or screen: by rays through bodies, or by what the picture shows of their back faces",
     ),
+    ("passes.volumes.enabled", "true or false: volumes are drawn, and dim the light of lamps"),
+    ("passes.volumes.resolution", "full or half"),
+    ("passes.volumes.steps", "places along a line of sight within volumes, 1 to 1024, e.g. 32"),
+    ("passes.volumes.shadow_steps", "places on the way to a lamp within each uneven volume, 1 to 256, e.g. 12"),
+    ("passes.volumes.filter", "true or false: means over neighbouring pixels"),
     ("passes.culling.enabled", "true or false: the device finds what is drawn; else the host, by the view alone"),
     ("passes.culling.occlusion", "true or false: what lies behind other things is not drawn"),
     ("passes.culling.least", "instances from which a scene is culled on the device, 1 to 16777216, e.g. 1024"),
@@ -144,6 +149,21 @@ pub struct SsrLook {
     pub reprojection: Option<SsrReprojection>,
 }
 
+/// Overrides of how volumes are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VolumesLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `resolution`: half.
+    pub half_resolution: Option<bool>,
+    /// `steps`.
+    pub steps: Option<u32>,
+    /// `shadow_steps`.
+    pub shadow_steps: Option<u32>,
+    /// `filter`.
+    pub filter: Option<bool>,
+}
+
 /// The passes' overrides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PassesLook {
@@ -175,6 +195,8 @@ pub struct PassesLook {
     pub ao: AoLook,
     /// `ssr.*`.
     pub ssr: SsrLook,
+    /// `volumes.*`.
+    pub volumes: VolumesLook,
     /// `refraction.method`.
     pub refraction: Option<RefractionMethod>,
     /// `culling.enabled`.
@@ -269,6 +291,17 @@ impl PassesLook {
                     _ => return Err(read.wrong()),
                 });
             }
+            "passes.volumes.enabled" => self.volumes.enabled = Some(read.boolean()?),
+            "passes.volumes.resolution" => {
+                self.volumes.half_resolution = Some(match read.value {
+                    "full" => false,
+                    "half" => true,
+                    _ => return Err(read.wrong()),
+                });
+            }
+            "passes.volumes.steps" => self.volumes.steps = Some(read.whole(1, 1024)?),
+            "passes.volumes.shadow_steps" => self.volumes.shadow_steps = Some(read.whole(1, 256)?),
+            "passes.volumes.filter" => self.volumes.filter = Some(read.boolean()?),
             "passes.culling.enabled" => self.culling = Some(read.boolean()?),
             "passes.culling.occlusion" => self.culling_occlusion = Some(read.boolean()?),
             "passes.culling.least" => self.culling_least = Some(read.whole(1, 16 << 20)?),

@@ -1,0 +1,142 @@
+//! Participating volumes: a march along each line of sight, and what it found over the picture (docs/volumes.md).
+
+use std::sync::{Arc, OnceLock};
+
+use super::{
+    FrameData, GpuScene,
+    gbuffer::{Gbuffer, LIGHT},
+    lighting::Lit,
+    refit::RefitTrees,
+    variants::{Features, LightVariants},
+    volumes_scene::VolumeSettings,
+};
+use crate::{
+    gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image},
+    graph::{Access, Graph, ImageHandle, PassContext},
+};
+
+/// What the march found.
+#[derive(Clone, Copy)]
+pub struct Veil {
+    /// The picture with the volumes over it.
+    pub light: ImageHandle,
+    /// Light that they add along the whole line of sight, and what they let through.
+    pub marched: [ImageHandle; 2],
+}
+
+/// The pipelines.
+pub struct VolumesPass {
+    march: LightVariants,
+    composite: OnceLock<Arc<GraphicsPipeline>>,
+}
+
+impl VolumesPass {
+    /// None is made before there are volumes.
+    #[must_use]
+    pub fn new(gpu: &Gpu) -> Self {
+        let make = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
+            let state = GraphicsState { colors: vec![(LIGHT, false); 2], ..Default::default() };
+            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+        };
+        Self { march: LightVariants::lazy(gpu, "volumes.frag", make), composite: OnceLock::new() }
+    }
+
+    /// Makes the pipelines that a scene needs.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene, settings: &VolumeSettings) -> GpuResult<()> {
+        if settings.enabled && !scene.volumes.is_empty() && self.composite.get().is_none() {
+            let state = GraphicsState { colors: vec![(LIGHT, false)], ..Default::default() };
+            let name = "volumes composite";
+            let made = GraphicsPipeline::new(gpu, name, "fullscreen.vert", "volumes_composite.frag", &state)?;
+            // Another thread may have been faster; its pipeline is as good.
+            let _ = self.composite.set(made);
+        }
+        Ok(())
+    }
+
+    /// Declares the passes; nothing where there are no volumes.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (scene, data): (&'a GpuScene, &'a FrameData),
+        (gbuffer, lit): (Gbuffer, Lit),
+        (atlas, trees): (Option<ImageHandle>, Option<RefitTrees>),
+    ) -> Option<Veil> {
+        let composite = self.composite.get().filter(|_| data.volumes.any)?;
+        let [width, height] = data.values.size;
+        let [across, down] = [width, height].map(|side| side.div_ceil(data.volumes.scale));
+        let marched =
+            [g.image("volume light", across, down, LIGHT), g.image("volume transmittance", across, down, LIGHT)];
+        let mut pass = g
+            .pass("volumes")
+            .uses(gbuffer.depth, Access::FragmentSampled)
+            .color_cleared(marched[0], [0.0; 4])
+            .color_cleared(marched[1], [1.0; 4]);
+        if let Some(atlas) = atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        }
+        pass.record(move |cx| {
+            let depth = cx.image(gbuffer.depth);
+            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let pipeline = self.march.get(Features::of(data, false))?;
+            let mut binds = vec![
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("light_block", Bind::Storage(&data.lights)),
+                ("profile_block", Bind::Storage(&data.profiles)),
+                ("shadow_map_block", Bind::Storage(&data.shadows.maps)),
+                ("shadow_atlas", Bind::Sampled(&atlas)),
+                ("volume_block", Bind::Storage(&data.volumes.block)),
+                ("volume_density_block", Bind::Storage(&data.volumes.densities)),
+                ("volume_around_block", Bind::Storage(&data.volumes.around)),
+            ];
+            binds.extend(data.traced.iter().flat_map(super::traced::FrameTrees::binds));
+            cx.rec.bind_graphics(&pipeline, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        let light = g.image("light with volumes", width, height, LIGHT);
+        let inputs = [gbuffer.depth, lit.light, marched[0], marched[1]];
+        let mut pass = g.pass("volumes composite").color_cleared(light, [0.0; 4]);
+        for input in inputs {
+            pass = pass.uses(input, Access::FragmentSampled);
+        }
+        pass.record(move |cx| {
+            let [depth, below, added, through] = inputs.map(|input| cx.image(input));
+            let binds = [
+                data.uniform(),
+                ("depth_image", Bind::Sampled(&depth)),
+                ("light_image", Bind::Sampled(&below)),
+                ("volume_light_image", Bind::Sampled(&added)),
+                ("volume_through_image", Bind::Sampled(&through)),
+                ("volume_block", Bind::Storage(&data.volumes.block)),
+            ];
+            cx.rec.bind_graphics(composite, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        Some(Veil { light, marched })
+    }
+}
+
+/// What surfaces that are drawn over the picture read of the march, at record time.
+pub(super) struct VeilImages([Arc<Image>; 2]);
+
+impl VeilImages {
+    /// The images of this frame, or stand-ins where there are no volumes.
+    pub(super) fn of(cx: &PassContext<'_, '_>, veil: Option<Veil>, scene: &GpuScene) -> Self {
+        Self(veil.map_or_else(
+            || [Arc::clone(&scene.white), Arc::clone(&scene.white)],
+            |veil| veil.marched.map(|image| cx.image(image)),
+        ))
+    }
+
+    pub(super) fn binds(&self) -> [(&'static str, Bind<'_>); 2] {
+        [("volume_light_image", Bind::Sampled(&self.0[0])), ("volume_through_image", Bind::Sampled(&self.0[1]))]
+    }
+}

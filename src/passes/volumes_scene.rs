@@ -1,0 +1,248 @@
+//! A scene's participating volumes on the device: boxes, with a grid of densities where they are uneven. A mesh is the box
+//! around it with a grid of how much of each cell is inside (docs/volumes.md).
+
+use std::sync::Arc;
+
+use glam::{DMat4, DVec3};
+
+use super::{
+    dynamic_buffer, shared, storage_buffer,
+    volumes_around::{AROUND_SIZE, around},
+    volumes_shared::{Volume, VolumeConstants},
+};
+use crate::{
+    gpu::{Buffer, Gpu, GpuResult, upload::Uploader},
+    scene::{
+        MediumCoefficients, Scene, VolumeShape,
+        volume::{DensityGrid, PlacedVolume, VOXELS_ACROSS, coverage},
+    },
+};
+
+/// How volumes are drawn (`passes.volumes.*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeSettings {
+    /// Off: there are none.
+    pub enabled: bool,
+    /// One line of sight for two by two pixels.
+    pub half_resolution: bool,
+    /// Places along a line of sight, 1 to 1024.
+    pub steps: u32,
+    /// Places on the way to a lamp within each uneven volume, 1 to 256.
+    pub shadow_steps: u32,
+    /// Means over neighbouring pixels.
+    pub filter: bool,
+}
+
+impl Default for VolumeSettings {
+    fn default() -> Self {
+        Self { enabled: true, half_resolution: false, steps: 32, shadow_steps: 12, filter: true }
+    }
+}
+
+/// A volume as a box.
+#[derive(Clone, Debug)]
+pub struct BoxedVolume {
+    /// From the world to the box's space, whose corners are (0, 0, 0) and (1, 1, 1).
+    pub to_box: DMat4,
+    /// What it is filled with where the grid has its greatest density.
+    pub medium: MediumCoefficients,
+    /// Densities over the greatest; none is 1.
+    grid: Option<DensityGrid>,
+    /// From the volume's own space to the box's.
+    local: DMat4,
+}
+
+impl BoxedVolume {
+    fn new(scene: &Scene, placed: &PlacedVolume<'_>) -> Option<Self> {
+        let volume = placed.volume;
+        let (mut low, mut high) = volume.bounds(scene)?;
+        let mut grid = volume.density.clone();
+        if let VolumeShape::Mesh(mesh) = volume.shape {
+            let inner = (low, high - low);
+            let (inside, bounds) = coverage(scene.meshes.get(mesh)?, VOXELS_ACROSS)?;
+            (low, high) = bounds;
+            grid = Some(match grid {
+                None => inside,
+                Some(density) => product(&inside, &density, bounds, inner)?,
+            });
+        }
+        let most = grid.as_ref().map_or(1.0, |grid| f64::from(grid.most()));
+        if most <= 0.0 {
+            return None;
+        }
+        let of = volume.medium;
+        let medium = MediumCoefficients {
+            absorption: of.absorption * most,
+            scattering: of.scattering * most,
+            emission: of.emission * most,
+            ..of
+        };
+        let size = (high - low).max(DVec3::splat(1e-9));
+        let local = DMat4::from_scale(size.recip()) * DMat4::from_translation(-low);
+        let to_box = local * placed.world.inverse();
+        Some(Self { to_box, medium, grid: grid.map(|grid| grid.scaled((1.0 / most) as f32)), local })
+    }
+
+    /// The optical depth (by channel) from a place on along a unit direction.
+    #[must_use]
+    pub fn depth(&self, origin: DVec3, direction: DVec3, steps: u32) -> DVec3 {
+        let (o, d) = (self.to_box.transform_point3(origin), self.to_box.transform_vector3(direction));
+        let d = d.map(|x| if x.abs() < 1e-20 { 1e-20 } else { x });
+        let (a, b) = (-o / d, (DVec3::ONE - o) / d);
+        let (near, far) = (a.min(b).max_element().max(0.0), a.max(b).min_element());
+        if far <= near {
+            return DVec3::ZERO;
+        }
+        let mean = self.grid.as_ref().map_or(1.0, |grid| {
+            let at = |i: u32| near + (far - near) * (f64::from(i) + 0.5) / f64::from(steps);
+            (0..steps).map(|i| grid.sample(o + d * at(i))).sum::<f64>() / f64::from(steps)
+        });
+        self.medium.extinction() * ((far - near) * mean)
+    }
+}
+
+/// The grid of a mesh whose inside has a density of its own, which lies over the mesh's box.
+fn product(
+    inside: &DensityGrid,
+    density: &DensityGrid,
+    (low, high): (DVec3, DVec3),
+    (inner_low, inner_size): (DVec3, DVec3),
+) -> Option<DensityGrid> {
+    let [nx, ny, nz] = inside.size();
+    let size = DVec3::new(f64::from(nx), f64::from(ny), f64::from(nz));
+    let mut values = inside.values().to_vec();
+    for (index, value) in values.iter_mut().enumerate() {
+        let index = index as u32;
+        let at = DVec3::new(f64::from(index % nx), f64::from(index / nx % ny), f64::from(index / nx / ny)) + 0.5;
+        let place = low + (high - low) * at / size;
+        *value *= density.sample((place - inner_low) / inner_size.max(DVec3::splat(1e-30))) as f32;
+    }
+    DensityGrid::new([nx, ny, nz], values).ok()
+}
+
+/// What the device has of a scene's volumes.
+pub struct SceneVolumes {
+    boxes: Vec<BoxedVolume>,
+    /// Of each its first voxel.
+    firsts: Vec<u32>,
+    densities: Arc<Buffer>,
+    around: Arc<Buffer>,
+    surroundings: bool,
+}
+
+impl SceneVolumes {
+    /// Uploads them.
+    ///
+    /// # Errors
+    /// More voxels than the device's buffers hold; out of memory; a lost device.
+    pub fn new(gpu: &Gpu, uploader: &mut Uploader, scene: &Scene) -> GpuResult<Self> {
+        let boxes: Vec<BoxedVolume> =
+            scene.placed_volumes().iter().filter_map(|placed| BoxedVolume::new(scene, placed)).collect();
+        let mut words: Vec<u32> = Vec::new();
+        let mut firsts = Vec::new();
+        for grid in boxes.iter().map(|volume| &volume.grid) {
+            firsts.push(if grid.is_some() { words.len() as u32 } else { shared::NONE });
+            words.extend(grid.iter().flat_map(pairs));
+        }
+        let remedy = "lower volumes.*.dimensions";
+        let densities = storage_buffer(gpu, uploader, ("volume densities", 4), bytemuck::cast_slice(&words), remedy)?;
+        let cells = if boxes.is_empty() { vec![glam::Vec3::ZERO; 9] } else { around(scene, &boxes) };
+        let around = storage_buffer(gpu, uploader, ("volume surroundings", 4), bytemuck::cast_slice(&cells), remedy)?;
+        Ok(Self { boxes, firsts, densities, around, surroundings: scene.environment.is_some() })
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.boxes.is_empty()
+    }
+
+    /// Goes along with the scene that was uploaded into another pose. What gets to them from all around stays as it was.
+    /// True where one has moved.
+    pub fn follow(&mut self, scene: &Scene) -> bool {
+        let mut moved = false;
+        let placed = scene.placed_volumes();
+        if placed.len() == self.boxes.len() {
+            for (own, placed) in self.boxes.iter_mut().zip(placed) {
+                let to_box = own.local * placed.world.inverse();
+                moved |= to_box != own.to_box;
+                own.to_box = to_box;
+            }
+        }
+        moved
+    }
+}
+
+/// Half floats of each voxel and of the next one along x.
+fn pairs(grid: &DensityGrid) -> Vec<u32> {
+    let width = grid.size()[0] as usize;
+    let half = |value: f32| u32::from(half::f16::from_f32(value).to_bits());
+    let row = |row: &[f32]| -> Vec<u32> {
+        let next = |i: usize| row.get(i + 1).or(row.last()).copied().unwrap_or(0.0);
+        row.iter().enumerate().map(|(i, &value)| half(value) | half(next(i)) << 16).collect()
+    };
+    grid.values().chunks(width.max(1)).flat_map(row).collect()
+}
+
+/// The volumes for one frame's camera.
+#[derive(Clone)]
+pub struct FrameVolumes {
+    /// `VolumeConstants` and the `Volume`s.
+    pub block: Arc<Buffer>,
+    /// Voxels.
+    pub densities: Arc<Buffer>,
+    /// Light from all around.
+    pub around: Arc<Buffer>,
+    /// There are some to draw.
+    pub any: bool,
+    /// Pixels of the picture a texel of the march, on each side.
+    pub scale: u32,
+}
+
+impl FrameVolumes {
+    /// Those of a scene as a camera there sees them.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(gpu: &Gpu, scene: &SceneVolumes, camera: DVec3, settings: &VolumeSettings) -> GpuResult<Self> {
+        let any = settings.enabled && !scene.is_empty();
+        let scale = if settings.half_resolution { 2 } else { 1 };
+        let head = VolumeConstants {
+            count: if any { scene.boxes.len() as u32 } else { 0 },
+            steps: settings.steps.max(1),
+            shadow_steps: settings.shadow_steps.max(1),
+            scale,
+            filtered: u32::from(settings.filter),
+            surroundings: u32::from(scene.surroundings),
+            ..VolumeConstants::default()
+        };
+        let mut bytes = bytemuck::bytes_of(&head).to_vec();
+        for (index, (volume, &first)) in scene.boxes.iter().zip(&scene.firsts).enumerate() {
+            let rows = (volume.to_box * DMat4::from_translation(camera)).transpose();
+            let of = &volume.medium;
+            let packed = Volume {
+                rows: [rows.x_axis, rows.y_axis, rows.z_axis].map(|row| row.as_vec4()),
+                scattering: of.scattering.as_vec3(),
+                anisotropy: of.anisotropy as f32,
+                extinction: of.extinction().as_vec3(),
+                first,
+                emission: of.emission.as_vec3(),
+                around: 9 + index as u32 * AROUND_SIZE.pow(3),
+                size: volume.grid.as_ref().map_or([1; 3], DensityGrid::size),
+                pad0: 0,
+            };
+            bytes.extend_from_slice(bytemuck::bytes_of(&packed));
+        }
+        if scene.is_empty() {
+            // The array behind the head must not be empty.
+            bytes.extend_from_slice(bytemuck::bytes_of(&Volume::default()));
+        }
+        Ok(Self {
+            block: dynamic_buffer(gpu, "volumes", &bytes)?,
+            densities: Arc::clone(&scene.densities),
+            around: Arc::clone(&scene.around),
+            any,
+            scale,
+        })
+    }
+}

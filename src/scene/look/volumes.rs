@@ -1,0 +1,324 @@
+//! `volumes.NAME.*`: fog, smoke, clouds: what fills a box or a closed mesh (docs/volumes.md).
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use glam::{DMat4, DQuat, DVec3, EulerRot};
+
+use super::{LookError, Reader, nearest, unknown};
+use crate::scene::{
+    MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
+    volume::{
+        DensityFormat, DensityGrid, MOST_ANISOTROPY, MOST_COEFFICIENT, MOST_DIMENSION, MOST_EMISSION, MOST_VOLUMES,
+    },
+};
+
+/// Every property of this section with what it takes; `*` stands for a name of your choice, or that of a volume in the file.
+pub(super) const PROPERTIES: &[(&str, &str)] = &[
+    ("volumes.*.enabled", "true or false"),
+    ("volumes.*.absorption", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.05"),
+    ("volumes.*.scattering", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.3"),
+    (
+        "volumes.*.anisotropy",
+        "a number from -0.999 to 0.999: the mean cosine of scattering, forward above 0 (Henyey-Greenstein)",
+    ),
+    ("volumes.*.emission", "nits per metre of 0 or more, one number or three for red, green and blue"),
+    ("volumes.*.center", "three numbers: the middle of its box, in the world or in its node's space (m), e.g. 0,1.5,0"),
+    ("volumes.*.size", "three numbers above 0: the sides of its box (m), e.g. 6,3,4"),
+    ("volumes.*.rotation", "three numbers: degrees by which its box is turned about x, then y, then z"),
+    ("volumes.*.node", "name of a node that its box goes along with"),
+    ("volumes.*.mesh", "name of a node whose closed mesh it fills, in place of a box"),
+    ("volumes.*.surface", "true or false: the mesh itself is seen too, as glass around what it holds"),
+    ("volumes.*.density", "a raw file: voxels, x fastest, then y, then z; a factor of the coefficients; none: even"),
+    ("volumes.*.dimensions", "three whole numbers from 1 to 2048: voxels of the file along x, y and z, e.g. 64,64,32"),
+    ("volumes.*.format", "u8 (255 is a density of 1), f16 or f32, little endian: how the file writes a voxel"),
+    ("volumes.*.density_scale", "a factor of the densities in the file, from 0 to 1000000"),
+];
+
+/// One volume's properties.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeLook {
+    /// `enabled`.
+    pub enabled: Option<bool>,
+    /// `absorption` (1/m).
+    pub absorption: Option<DVec3>,
+    /// `scattering` (1/m).
+    pub scattering: Option<DVec3>,
+    /// `anisotropy`.
+    pub anisotropy: Option<f64>,
+    /// `emission` (nits per metre).
+    pub emission: Option<DVec3>,
+    /// `center` (m).
+    pub center: Option<DVec3>,
+    /// `size` (m).
+    pub size: Option<DVec3>,
+    /// `rotation` (rad).
+    pub rotation: Option<DVec3>,
+    /// `node`.
+    pub node: Option<String>,
+    /// `mesh`.
+    pub mesh: Option<String>,
+    /// `surface`.
+    pub surface: Option<bool>,
+    /// `density`.
+    pub density: Option<PathBuf>,
+    /// `dimensions`.
+    pub dimensions: Option<[u32; 3]>,
+    /// `format`.
+    pub format: Option<DensityFormat>,
+    /// `density_scale`.
+    pub density_scale: Option<f64>,
+}
+
+/// Farther from the origin (m) nothing is drawn well.
+const FARTHEST: f64 = 1e6;
+
+/// Sets one property; an error where volumes have none of this name.
+pub(super) fn set(volumes: &mut BTreeMap<String, VolumeLook>, read: &Reader<'_>) -> Result<bool, LookError> {
+    let parts = read.path.strip_prefix("volumes.").and_then(|rest| rest.rsplit_once('.'));
+    let Some((name, property)) = parts.filter(|(name, _)| !name.is_empty()) else { return Err(unknown(read.path)) };
+    let place = || read.vector().ok().filter(|v| v.abs().max_element() <= FARTHEST).ok_or_else(|| read.wrong());
+    let colors = |most: f64| {
+        let one = || read.number().ok().map(DVec3::splat);
+        let fits = |v: &DVec3| v.to_array().iter().all(|x| (0.0..=most).contains(x));
+        one().or_else(|| read.vector().ok()).filter(fits).ok_or_else(|| read.wrong())
+    };
+    let named = || if read.value.is_empty() { Err(read.wrong()) } else { Ok(read.value.to_owned()) };
+    let mut volume = volumes.get(name).cloned().unwrap_or_default();
+    match property {
+        "enabled" => volume.enabled = Some(read.boolean()?),
+        "absorption" => volume.absorption = Some(colors(MOST_COEFFICIENT)?),
+        "scattering" => volume.scattering = Some(colors(MOST_COEFFICIENT)?),
+        "anisotropy" => volume.anisotropy = Some(read.within(-MOST_ANISOTROPY, MOST_ANISOTROPY)?),
+        "emission" => volume.emission = Some(colors(MOST_EMISSION)?),
+        "center" => volume.center = Some(place()?),
+        "size" => {
+            let size = place()?;
+            if size.min_element() < 1e-4 {
+                return Err(read.wrong());
+            }
+            volume.size = Some(size);
+        }
+        "rotation" => volume.rotation = Some(place()?.map(f64::to_radians)),
+        "node" => volume.node = Some(named()?),
+        "mesh" => volume.mesh = Some(named()?),
+        "surface" => volume.surface = Some(read.boolean()?),
+        "density" => volume.density = Some(read.file()?),
+        "dimensions" => {
+            let fits = |v: &DVec3| {
+                v.to_array().iter().all(|x| (1.0..=f64::from(MOST_DIMENSION)).contains(x) && x.fract() == 0.0)
+            };
+            let sides = read.vector().ok().filter(fits).ok_or_else(|| read.wrong())?;
+            volume.dimensions = Some(sides.to_array().map(|x| x as u32));
+        }
+        "format" => volume.format = Some(DensityFormat::from_name(read.value).ok_or_else(|| read.wrong())?),
+        "density_scale" => volume.density_scale = Some(read.within(0.0, 1e6)?),
+        _ => return Err(unknown(read.path)),
+    }
+    volumes.insert(name.into(), volume);
+    Ok(true)
+}
+
+fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -> LookError {
+    LookError::BadValue { path: format!("volumes.{name}.{property}"), value: value.into(), expected: expected.into() }
+}
+
+fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Result<usize, LookError> {
+    scene.nodes.iter().position(|node| node.name == wanted).ok_or_else(|| {
+        let names = scene.nodes.iter().map(|node| node.name.as_str()).filter(|name| !name.is_empty());
+        let there = if scene.nodes.is_empty() { "the scene has no nodes".into() } else { nearest(wanted, names) };
+        wrong(name, property, wanted, format!("the name of a node; the nearest: {there}"))
+    })
+}
+
+impl VolumeLook {
+    /// What is set of it over a volume that is there.
+    fn change(&self, name: &str, volume: &mut ParticipatingVolume, scene: &mut Scene) -> Result<(), LookError> {
+        let medium = &mut volume.medium;
+        medium.absorption = self.absorption.unwrap_or(medium.absorption);
+        medium.scattering = self.scattering.unwrap_or(medium.scattering);
+        medium.anisotropy = self.anisotropy.unwrap_or(medium.anisotropy);
+        medium.emission = self.emission.unwrap_or(medium.emission);
+        if let Some(node) = &self.node {
+            volume.node = Some(node_named(scene, (name, "node"), node)?);
+        }
+        if let Some(wanted) = &self.mesh {
+            let node = node_named(scene, (name, "mesh"), wanted)?;
+            let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
+            let mesh = mesh.ok_or_else(|| wrong(name, "mesh", wanted, "a node that has a mesh"))?;
+            (volume.node, volume.shape) = (Some(node), VolumeShape::Mesh(mesh));
+        }
+        match &mut volume.shape {
+            VolumeShape::Box(place) => {
+                if self.center.is_some() || self.size.is_some() || self.rotation.is_some() {
+                    let (scale, turn, middle) = place.to_scale_rotation_translation();
+                    let turn = self.rotation.map_or(turn, |r| DQuat::from_euler(EulerRot::ZYX, r.z, r.y, r.x));
+                    let (size, center) = (self.size.unwrap_or(scale), self.center.unwrap_or(middle));
+                    *place = DMat4::from_scale_rotation_translation(size, turn, center);
+                }
+            }
+            VolumeShape::Mesh(mesh) => {
+                let carries = volume.node.and_then(|node| scene.nodes.get_mut(node)).filter(|n| n.mesh == Some(*mesh));
+                if let Some(node) = carries.filter(|_| !self.surface.unwrap_or(false)) {
+                    node.mesh = None;
+                }
+            }
+        }
+        if let Some(file) = &self.density {
+            let needs = |property| wrong(name, property, "", "a density file needs dimensions and format");
+            let size = self.dimensions.ok_or_else(|| needs("dimensions"))?;
+            let format = self.format.ok_or_else(|| needs("format"))?;
+            let grid = DensityGrid::load(file, size, format).map_err(|error| LookError::Input {
+                property: format!("volumes.{name}.density"),
+                file: file.display().to_string(),
+                detail: error.to_string(),
+            })?;
+            volume.density = Some(grid);
+        }
+        if let (Some(grid), Some(scale)) = (&mut volume.density, self.density_scale) {
+            *grid = grid.scaled(scale as f32);
+        }
+        Ok(())
+    }
+}
+
+/// Gives a scene its volumes, and changes those of its file.
+///
+/// # Errors
+/// A box without size, a node that is not there or has no mesh, a density file that cannot be used, too many.
+pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -> Result<(), LookError> {
+    let mut all = std::mem::take(&mut scene.volumes);
+    for (name, look) in volumes {
+        if !look.enabled.unwrap_or(true) {
+            all.retain(|volume| volume.name != *name);
+            continue;
+        }
+        if let Some(volume) = all.iter_mut().find(|volume| volume.name == *name) {
+            look.change(name, volume, scene)?;
+            continue;
+        }
+        if look.mesh.is_none() && look.size.is_none() {
+            return Err(wrong(name, "size", "", "a volume needs the size of its box, or a mesh"));
+        }
+        let mut volume = ParticipatingVolume {
+            name: name.clone(),
+            shape: VolumeShape::Box(DMat4::IDENTITY),
+            node: None,
+            medium: MediumCoefficients::default(),
+            density: None,
+        };
+        look.change(name, &mut volume, scene)?;
+        all.push(volume);
+    }
+    if all.len() > MOST_VOLUMES {
+        let expected = format!("{} volumes are enabled; a scene has at most {MOST_VOLUMES}: disable some", all.len());
+        return Err(LookError::BadValue { path: "volumes".into(), value: String::new(), expected });
+    }
+    scene.volumes = all;
+    for placed in scene.placed_volumes() {
+        if let Some(expected) = placed.volume.too_deep(scene, &placed.world) {
+            return Err(wrong(&placed.volume.name, "scattering", "", expected));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::{Mesh, Node, look::Look, procedural::shapes};
+
+    fn with(assignments: &[&str]) -> Result<Scene, LookError> {
+        let mut look = Look::default();
+        for assignment in assignments {
+            look.assign(assignment)?;
+        }
+        let ball = Mesh { name: "ball".into(), primitives: vec![shapes::icosphere(1.0, 1)] };
+        let mut scene = Scene {
+            meshes: vec![ball],
+            nodes: vec![
+                Node { name: "Ball".into(), mesh: Some(0), ..Node::default() },
+                Node { name: "Empty".into(), ..Node::default() },
+            ],
+            roots: vec![0, 1],
+            ..Scene::default()
+        };
+        look.apply(&mut scene).map(|()| scene)
+    }
+
+    #[test]
+    fn a_box_turns_and_moves() {
+        let scene = with(&[
+            "volumes.fog.size=2,4,6",
+            "volumes.fog.center=1,0,0",
+            "volumes.fog.rotation=0,90,0",
+            "volumes.fog.scattering=0.1 0.2 0.3",
+            "volumes.fog.absorption=0.5",
+        ])
+        .unwrap();
+        let placed = scene.placed_volumes();
+        let corner = placed[0].world.transform_point3(DVec3::new(0.5, 0.5, 0.5));
+        assert!((corner - DVec3::new(4.0, 2.0, -1.0)).length() < 1e-12, "{corner}");
+        assert_eq!(placed[0].volume.medium.extinction(), DVec3::new(0.6, 0.7, 0.8));
+    }
+
+    #[test]
+    fn a_mesh_that_is_filled_is_not_seen_unless_it_is_asked_for() {
+        let scene = with(&["volumes.milk.mesh=Ball", "volumes.milk.scattering=3"]).unwrap();
+        assert_eq!((scene.volumes[0].shape, scene.nodes[0].mesh), (VolumeShape::Mesh(0), None));
+        let scene = with(&["volumes.milk.mesh=Ball", "volumes.milk.surface=true"]).unwrap();
+        assert_eq!(scene.nodes[0].mesh, Some(0));
+    }
+
+    #[test]
+    fn a_raw_file_is_read_with_its_scale() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.raw"), [0, 255]).unwrap();
+        std::fs::write(
+            dir.path().join("a.look.toml"),
+            "[volumes.smoke]\nsize = [1, 1, 1]\ndensity = \"a.raw\"\ndimensions = [2, 1, 1]\nformat = \"u8\"\ndensity_scale = 3\n",
+        )
+        .unwrap();
+        let mut look = Look::default();
+        look.read(&dir.path().join("a.look.toml")).unwrap();
+        let mut scene = Scene::default();
+        look.apply(&mut scene).unwrap();
+        assert_eq!(scene.volumes[0].density.as_ref().unwrap().values(), [0.0, 3.0]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let size = "volumes.a.size=1,1,1";
+        for (assignments, named) in [
+            (vec!["volumes.a.absorption=-1"], "volumes.a.absorption"),
+            (vec!["volumes.a.scattering=0,NaN,0"], "volumes.a.scattering"),
+            (vec!["volumes.a.scattering=1e9"], "1000000"),
+            (vec!["volumes.a.anisotropy=1"], "volumes.a.anisotropy"),
+            (vec!["volumes.a.emission=-2"], "nits per metre"),
+            (vec!["volumes.a.size=0,1,1"], "volumes.a.size"),
+            (vec!["volumes.a.dimensions=64,64,1e9"], "2048"),
+            (vec!["volumes.a.dimensions=64,64,1.5"], "whole"),
+            (vec!["volumes.a.format=u16"], "f16"),
+            (vec!["volumes.a.colour=1"], "volumes.*."),
+            (vec!["volumes.a.scattering=1"], "needs the size"),
+            (vec!["volumes.a.mesh=Bal"], "Ball"),
+            (vec!["volumes.a.mesh=Empty"], "has a mesh"),
+            (vec![size, "volumes.a.node=Nobody"], "volumes.a.node"),
+            (vec![size, "volumes.a.density=x.raw"], "volumes.a.dimensions"),
+            (
+                vec![size, "volumes.a.density=x.raw", "volumes.a.dimensions=2048,2048,2048", "volumes.a.format=u8"],
+                "x.raw: 2048x2048x2048",
+            ),
+            (
+                vec![size, "volumes.a.density=x.raw", "volumes.a.dimensions=2,2,2", "volumes.a.format=u8"],
+                "check the path",
+            ),
+        ] {
+            let error = with(&assignments).unwrap_err().to_string();
+            assert!(error.contains(named), "{assignments:?}: {error}");
+        }
+        let many: Vec<String> = (0..17).map(|i| format!("volumes.v{i}.size=1,1,1")).collect();
+        let error = with(&many.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_err().to_string();
+        assert!(error.contains("at most 16"), "{error}");
+    }
+}
