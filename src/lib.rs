@@ -18,3 +18,4 @@ pub mod photometry;
 pub mod reference;
 pub mod scene;
 pub mod studio;
+pub mod walk;

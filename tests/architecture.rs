@@ -8,11 +8,12 @@ use std::{
 };
 
 /// Ground floor first. A module may import from its own floor and from those before it.
-const FLOORS: [&str; 16] = [
+const FLOORS: [&str; 17] = [
     "photometry",
     "camera",
     "optics",
     "scene",
+    "walk",
     "bvh",
     "gi",
     "reference",
