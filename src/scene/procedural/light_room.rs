@@ -1,4 +1,4 @@
-//! A light room: a meeting room with measured surfaces and lamps of known flux, for whoever wants to check numbers.
+//! A light room: a meeting room with surfaces of known reflectances and lamps of known flux, for whoever wants to check numbers.
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
@@ -13,9 +13,9 @@ use crate::scene::{
     build::{MaterialId, SceneError},
 };
 
-/// The look: six panels as the rectangles that they are, dials that a meter gives.
+/// The look: six panels, dials for a lit office.
 pub const LOOK: &str = "\
-# Each panel is 0.6 m x 0.6 m and has 3,600 lm, so 3600 / (pi 0.36) = 3,183 nit.
+# Each panel shines from 0.56 m x 0.56 m with 3,600 lm: 3600 / (pi 0.3136) = 3,654 nit. It lights as a spot.
 [scene]
 emissive_lights = false
 

@@ -75,7 +75,7 @@ impl Builtin {
         },
         Self {
             name: "street",
-            about: "a shopping street after rain under 137 lamps",
+            about: "a shopping street after rain under 152 lamps",
             plays: false,
             make: || street::street().map(|scene| (scene, street::LOOK.into())),
         },

@@ -218,7 +218,7 @@ struct Street {
 }
 
 /// A street of two rows of houses, 76 m long, with shops, street lamps, lamps at doors and in shop windows, neon signs and strings
-/// of bulbs: 137 lamps whose lumens are those of common data sheets. The road is wet, its puddles are nearly smooth. Cameras:
+/// of bulbs: 152 lamps whose lumens are those of common data sheets. The road is wet, its puddles are nearly smooth. Cameras:
 /// "Walker", "Puddle", "Balcony".
 ///
 /// # Errors
