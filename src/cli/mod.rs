@@ -25,6 +25,7 @@ mod bench_memory;
 mod bench_path;
 mod bench_rays;
 mod compare;
+mod demos;
 mod doctor;
 mod flow;
 mod fraction;
@@ -88,6 +89,8 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
     Bench(bench::BenchArgs),
+    /// List the demo scenes, or write one as a GLB with its look file.
+    Demos(demos::DemosArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
     /// Say what a photometric file (.ies) holds, and draw its polar plot.
@@ -248,6 +251,7 @@ pub fn run() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Meter(args) => meter::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Demos(args) => demos::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Graph(args) => graph::run(&args),

@@ -10,8 +10,8 @@ use crate::studio::{self, Opened, Request, Size};
 /// Options of every command that looks at a scene through a camera.
 #[derive(Args, Clone, Debug)]
 pub struct SceneArgs {
-    /// The scene: a .glb or .gltf file, or a built-in one: builtin:atrium, builtin:corridor, builtin:cornell, builtin:petals
-    /// (also `petals`), builtin:still_life [default: builtin:still_life].
+    /// The scene: a .glb or .gltf file, or a built-in one, such as builtin:street: `sunny16 demos` lists them (`petals` means
+    /// builtin:petals) [default: builtin:still_life].
     pub scene: Option<PathBuf>,
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]

@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{
     photometry::{
-        Lux,
+        Kelvin, Lumen, Lux,
         lights::{Emitter, LightStrength},
     },
     scene::{
         Material, Primitive, Scene,
-        build::{MaterialId, MeshId, SceneBuilder, SceneError, dielectric, facing},
+        build::{MaterialId, MeshId, SceneBuilder, SceneError, black_body, dielectric, facing, metal},
     },
 };
 
@@ -41,6 +41,45 @@ shutter = \"1/100\"
 
 [camera.lens]
 f_stop = 8
+";
+
+/// The look of the atrium at night: its lanterns alone.
+pub const LAMPS_LOOK: &str = "\
+# 36 lanterns of 470 lm, a moonless night.
+[scene]
+emissive_lights = false
+default_light = false
+
+[camera]
+name = \"Court\"
+
+# EV100 2.3.
+[camera.body]
+iso = 1600
+shutter = \"1/30\"
+sensor = \"full-frame\"
+
+[camera.lens]
+f_stop = 1.8
+
+[effects.depth_of_field]
+enabled = false
+
+[effects.motion_blur]
+enabled = false
+
+[effects.bloom]
+enabled = true
+fraction = 0.02
+
+[camera.white_balance]
+white = 3200
+
+[gi]
+enabled = true
+
+[passes.tonemap]
+operator = \"agx\"
 ";
 
 /// From the middle of one column to the next (m).
@@ -82,7 +121,30 @@ const HALF: Vec2 = Vec2::new(BAYS[0] as f32 * PITCH * 0.5, BAYS[1] as f32 * PITC
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
 pub fn atrium() -> Result<Scene, SceneError> {
-    let mut atrium = Atrium::new();
+    let mut atrium = furnished("Atrium");
+    let builder = &mut atrium.builder;
+    let (azimuth, elevation) = (145f64.to_radians(), 52f64.to_radians());
+    let to_sun = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
+    let sun = LightStrength::Lux(Lux(90_000.0));
+    builder.light("Court sun", Emitter::SUN, sun, Vec3::new(1.04, 1.0, 0.90), facing(DVec3::ZERO, -to_sun));
+    atrium.cameras();
+    atrium.builder.build()
+}
+
+/// The same court at night, by 36 lanterns of 470 lm (2,400 K, the replacement of a 40 W bulb), one in each arch of both storeys.
+///
+/// # Errors
+/// None in practice: the scene is checked against the invariants of the scene model, and passes.
+pub fn atrium_by_lamp_light() -> Result<Scene, SceneError> {
+    let mut atrium = furnished("Atrium by lamp light");
+    atrium.lanterns();
+    atrium.cameras();
+    atrium.builder.build()
+}
+
+/// The court without a light.
+fn furnished(name: &str) -> Atrium {
+    let mut atrium = Atrium::new(name);
     atrium.shell();
     atrium.floor();
     for storey in [&GROUND, &UPPER] {
@@ -93,16 +155,7 @@ pub fn atrium() -> Result<Scene, SceneError> {
     atrium.hangings();
     atrium.fountain();
     atrium.pots();
-    let builder = &mut atrium.builder;
-    let (azimuth, elevation) = (145f64.to_radians(), 52f64.to_radians());
-    let to_sun = DVec3::new(azimuth.sin() * elevation.cos(), elevation.sin(), -azimuth.cos() * elevation.cos());
-    let sun = LightStrength::Lux(Lux(90_000.0));
-    builder.light("Court sun", Emitter::SUN, sun, Vec3::new(1.04, 1.0, 0.90), facing(DVec3::ZERO, -to_sun));
-    let wide = Some(16.0 / 9.0);
-    builder.camera("Court", DVec3::new(-8.7, 1.7, 2.9), DVec3::new(3.0, 3.3, -1.2), 1.02, wide);
-    builder.camera("Arcade", DVec3::new(-10.9, 1.65, -6.7), DVec3::new(4.0, 2.1, -5.6), 0.95, wide);
-    builder.camera("Gallery", DVec3::new(7.9, 7.1, 5.4), DVec3::new(-2.0, 4.5, -4.5), 1.0, wide);
-    atrium.builder.build()
+    atrium
 }
 
 struct Atrium {
@@ -159,8 +212,8 @@ fn bays() -> Vec<(f32, f32, f32)> {
 }
 
 impl Atrium {
-    fn new() -> Self {
-        let mut builder = SceneBuilder::new("Atrium");
+    fn new(name: &str) -> Self {
+        let mut builder = SceneBuilder::new(name);
         let mut matte = |name: &str, rgb: [f32; 3]| builder.add_material(dielectric(name, Vec3::from(rgb), 0.95));
         let limestone = matte("Limestone", [0.66, 0.60, 0.50]);
         let sandstone = matte("Sandstone", [0.62, 0.50, 0.36]);
@@ -179,6 +232,45 @@ impl Atrium {
     fn one(&mut self, name: &str, part: Primitive, material: MaterialId) {
         let mesh = self.mesh(name, part, material);
         self.builder.instance(name, mesh, DMat4::IDENTITY);
+    }
+
+    fn cameras(&mut self) {
+        let (builder, wide) = (&mut self.builder, Some(16.0 / 9.0));
+        builder.camera("Court", DVec3::new(-8.7, 1.7, 2.9), DVec3::new(3.0, 3.3, -1.2), 1.02, wide);
+        builder.camera("Arcade", DVec3::new(-10.9, 1.65, -6.7), DVec3::new(4.0, 2.1, -5.6), 0.95, wide);
+        builder.camera("Gallery", DVec3::new(7.9, 7.1, 5.4), DVec3::new(-2.0, 4.5, -4.5), 1.0, wide);
+    }
+
+    /// A lantern in each bay, on a chain from the gallery's ceiling: four bars between a ring and a cap, a bulb in the middle.
+    fn lanterns(&mut self) {
+        let brass = self.builder.add_material(metal("Brass", Vec3::new(0.89, 0.69, 0.34), 0.35));
+        let glow = black_body(Kelvin(2400.0)) * 30_000.0;
+        let bulb = Material { emission: glow, ..dielectric("Lantern bulb", Vec3::splat(0.5), 0.5) };
+        let bulb = self.builder.add_material(bulb);
+        let lathe = |points: &[(f32, f32)]| {
+            let points: Vec<Vec2> = points.iter().map(|&(r, y)| Vec2::new(r, y)).collect();
+            shapes::lathe(&points, CREASE, 12)
+        };
+        let mut frame = lathe(&[(0.0, 0.34), (0.13, 0.33), (0.15, 0.35), (0.06, 0.44), (0.02, 0.5), (0.0, 0.5)]);
+        let ring = lathe(&[(0.10, 0.0), (0.13, 0.0), (0.13, 0.025), (0.10, 0.025), (0.10, 0.0)]);
+        append(&mut frame, &ring, &DAffine3::IDENTITY);
+        for corner in 0..6 {
+            let around = DAffine3::from_rotation_y(f64::from(corner) * std::f64::consts::FRAC_PI_3);
+            let bar = DAffine3::from_translation(DVec3::new(0.0, 0.175, 0.118));
+            append(&mut frame, &shapes::cuboid(Vec3::new(0.01, 0.34, 0.01)), &(around * bar));
+        }
+        append(&mut frame, &shapes::cylinder(0.006, 0.9, 8), &up(0.49));
+        let frame = self.mesh("Lantern", frame, brass);
+        let ball = self.mesh("Lantern bulb", shapes::transformed(&shapes::uv_sphere(0.024, 16, 8), &up(0.25)), bulb);
+        for storey in [&GROUND, &UPPER] {
+            for (x, z, angle) in bays() {
+                let pose = turned(x, storey.floor + 2.55, z, angle) * at(0.0, 0.0, 1.1);
+                self.builder.instance("Lantern", frame, pose);
+                self.builder.instance("Lantern bulb", ball, pose);
+                let place = pose.transform_point3(DVec3::new(0.0, 0.205, 0.0));
+                self.builder.point_light_lumens("Lantern", Lumen(470.0), black_body(Kelvin(2400.0)), place);
+            }
+        }
     }
 
     /// Outer walls, floors of the galleries, cornices and roof.

@@ -3,14 +3,20 @@ pub mod atrium;
 mod atrium_parts;
 pub mod cornell;
 pub mod corridor;
+pub mod courtyard;
+pub mod demos;
 pub mod field;
 pub mod hall;
+mod kit;
+pub mod lens_portrait;
+pub mod light_room;
 pub mod meter;
 pub mod petals;
 pub mod random;
 pub mod shapes;
 pub mod solids;
 pub mod still_life;
+pub mod street;
 pub mod textures;
 
 pub use atrium::{ATRIUM_LOOK, atrium};
@@ -36,7 +42,7 @@ pub struct Builtin {
 
 impl Builtin {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 10] = [
         Self {
             name: "still_life",
             about: "a table-top under five lamps",
@@ -66,6 +72,36 @@ impl Builtin {
             about: "the Cornell box under its panel",
             plays: false,
             make: || cornell::cornell(cornell::Variant::Panel).map(|scene| (scene, cornell::LOOK.into())),
+        },
+        Self {
+            name: "street",
+            about: "a shopping street after rain under 152 lamps",
+            plays: false,
+            make: || street::street().map(|scene| (scene, street::LOOK.into())),
+        },
+        Self {
+            name: "courtyard",
+            about: "a walled court with a channel of water around columns",
+            plays: false,
+            make: || courtyard::courtyard().map(|scene| (scene, courtyard::LOOK.into())),
+        },
+        Self {
+            name: "lens",
+            about: "the portrait of a lens that faces the sun",
+            plays: false,
+            make: || lens_portrait::lens_portrait().map(|scene| (scene, lens_portrait::LOOK.into())),
+        },
+        Self {
+            name: "light_room",
+            about: "a meeting room of known reflectances and lumens",
+            plays: false,
+            make: || light_room::light_room().map(|scene| (scene, light_room::LOOK.into())),
+        },
+        Self {
+            name: "atrium_lamps",
+            about: "the atrium by the light of 36 lanterns",
+            plays: false,
+            make: || atrium::atrium_by_lamp_light().map(|scene| (scene, atrium::LAMPS_LOOK.into())),
         },
     ];
 
