@@ -282,7 +282,7 @@ impl Volumes {
                 loop {
                     t += numbers.next_depth() / majorant;
                     // Also where there is no majorant.
-                    if !(t < to) {
+                    if t.is_nan() || t >= to {
                         break;
                     }
                     through *= DVec3::ONE - extinction * (volume.density_at(origin + direction * t) / majorant);
@@ -356,7 +356,7 @@ impl Volumes {
             2
         };
         let distance = numbers.next_depth() / sum.scattering[channel];
-        if !(distance < length) {
+        if distance.is_nan() || distance >= length {
             let chance = (chances * exp(-sum.scattering * length)).element_sum();
             *weight *= exp(-sum.extinction * length) / chance.max(1e-300);
             return None;
@@ -390,7 +390,7 @@ impl Volumes {
         let mut t = piece.from;
         loop {
             t += numbers.next_depth() / majorant;
-            if !(t < piece.to) {
+            if t.is_nan() || t >= piece.to {
                 return None;
             }
             let place = origin + direction * t;

@@ -423,7 +423,7 @@ impl Court {
         for (index, (x, z)) in
             [(-6.2, 3.2), (-2.1, 3.6), (2.1, 3.6), (6.2, 3.2), (-6.3, -2.45), (6.3, -2.45)].into_iter().enumerate()
         {
-            let turn = random.within(0.0, 6.28);
+            let turn = random.within(0.0, std::f64::consts::TAU);
             self.kit.put("Pot", pot, at(x, 0.0, z));
             self.kit.put("Earth", soil, at(x, 0.47, z));
             self.kit.put("Trunk", trunk, turned(x, 0.45, z, turn));

@@ -250,7 +250,7 @@ fn lens(kit: &mut Kit, pose: DMat4) {
     let blades: Vec<Primitive> = (0..10).map(blade).collect();
     let steel = Material { double_sided: true, ..dielectric("Blued blades", Vec3::splat(0.02), 0.45) };
     let steel = kit.builder.add_material(steel);
-    kit.one("Iris", joined(&blades), steel, pose * at(0.0, f64::from(stop), 0.0));
+    kit.one("Iris", joined(&blades), steel, pose * at(0.0, stop, 0.0));
     let tube = turned_on_lathe(
         &[(0.0148, -0.042), (0.0148, -0.0072), (0.0151, -0.0072), (0.0151, -0.042), (0.0148, -0.042)],
         64,
@@ -344,7 +344,7 @@ fn leaves(kit: &mut Kit) {
     for (x, z) in
         [(-0.16, 0.04), (-0.12, -0.14), (0.20, -0.06), (0.02, -0.18), (0.29, 0.05), (-0.30, -0.02), (0.16, -0.2)]
     {
-        let turn = DQuat::from_rotation_y(random.within(0.0, 6.28))
+        let turn = DQuat::from_rotation_y(random.within(0.0, std::f64::consts::TAU))
             * DQuat::from_rotation_x(-FRAC_PI_2 + random.within(0.12, 0.35));
         let place = DVec3::new(x, 0.912, z);
         kit.put("Autumn leaf", blade, DMat4::from_rotation_translation(turn, place));

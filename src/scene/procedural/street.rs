@@ -477,7 +477,7 @@ impl Street {
         for index in 0..5 {
             let x = left + width * (f32::from(index as u8) + 0.5) / 5.0;
             let tall = 0.25 + 0.5 * self.random.unit() as f32;
-            let hue = self.random.within(0.0, 6.28) as f32;
+            let hue = self.random.within(0.0, std::f64::consts::TAU) as f32;
             let rgb = [0.35 + 0.3 * hue.cos(), 0.3 + 0.25 * (hue - 2.1).cos(), 0.3 + 0.25 * (hue + 2.1).cos()];
             let goods = kit.paint("Goods", rgb, 0.35);
             let part = if self.random.unit() < 0.5 {

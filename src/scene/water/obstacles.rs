@@ -274,7 +274,7 @@ pub fn flow_around(channel: &Channel) -> Result<Flow, FlowError> {
     let section = |x: usize| (0..h).map(|y| across[y * (w + 1) + x]).sum::<f64>();
     let through = section(0);
     let open_flux = ratio * h as f64;
-    if !(through > 1e-3 * open_flux) {
+    if through.is_nan() || through <= 1e-3 * open_flux {
         return Err(FlowError::Closed);
     }
     let mut divergence = 0f64;
@@ -353,7 +353,7 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
     }
     let fine = channel.texels_per_metre;
     let texels = size * fine;
-    if !(fine > 0.0) || !texels.is_finite() || texels.max_element() > f64::from(MOST_SIDE).min(2048.0) {
+    if fine.is_nan() || fine <= 0.0 || !texels.is_finite() || texels.max_element() > f64::from(MOST_SIDE).min(2048.0) {
         return wrong(format!("{fine} texels a metre; a map has at most 2048 on each side: take fewer"));
     }
     if channel.obstacles.len() > 1024 {
