@@ -13,6 +13,7 @@ use super::{
     ViewError,
     document::{Document, Recovered},
     panels::{
+        gallery::Gallery,
         inspector::Selection,
         palette::Palette,
         picture::{Pointer, Surface, Tool},
@@ -99,6 +100,7 @@ pub struct App {
     pub(super) palette: Palette,
     pub(super) tool: Tool,
     pub(super) gallery: bool,
+    pub(super) pictures: Gallery,
     pub(super) about_to_close: bool,
     pub(super) open_field: String,
     pub(super) save_field: Option<String>,
@@ -123,6 +125,7 @@ impl App {
             ctx,
             work: None,
             gallery: options.gallery,
+            pictures: Gallery::default(),
             options: options.clone(),
             messages: Vec::new(),
             scopes: Scopes::default(),

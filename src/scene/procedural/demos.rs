@@ -110,6 +110,20 @@ impl Demo {
         format!("assets/demos/{}.jpg", self.name)
     }
 
+    /// That picture, as a JPEG.
+    #[must_use]
+    pub fn picture(self) -> Option<&'static [u8]> {
+        macro_rules! pictures {
+            ($($name:literal)*) => {
+                match self.name {
+                    $($name => Some(include_bytes!(concat!("../../../assets/demos/", $name, ".jpg")).as_slice()),)*
+                    _ => None,
+                }
+            };
+        }
+        pictures!("still_life" "cornell" "light_room" "atrium" "atrium_lamps" "courtyard" "street" "lens" "petals" "corridor")
+    }
+
     /// Its section of the documents.
     #[must_use]
     pub fn page(self) -> String {

@@ -2,34 +2,44 @@
 
 use std::path::PathBuf;
 
-use egui::Ui;
+use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 
 use crate::{
-    scene::procedural::{Builtin, PREFIX},
+    scene::procedural::{Builtin, PREFIX, demos::Demo},
     studio::Request,
     viewer::app::App,
 };
 
+/// Pictures of the scenes, read when the gallery is first shown.
+#[derive(Default)]
+pub struct Gallery {
+    pictures: Option<Vec<(&'static str, TextureHandle)>>,
+}
+
+impl Gallery {
+    fn pictures(&mut self, ctx: &egui::Context) -> &[(&'static str, TextureHandle)] {
+        self.pictures.get_or_insert_with(|| {
+            let read = |demo: Demo| {
+                let picture = image::load_from_memory(demo.picture()?).ok()?.to_rgba8();
+                let size = [picture.width() as usize, picture.height() as usize];
+                let image = ColorImage::from_rgba_unmultiplied(size, &picture);
+                Some((demo.name, ctx.load_texture(demo.name, image, TextureOptions::LINEAR)))
+            };
+            Demo::ALL.into_iter().filter_map(read).collect()
+        })
+    }
+}
+
 impl App {
     pub(super) fn show_gallery(&mut self, ui: &mut Ui) {
         let mut chosen = None;
-        egui::ScrollArea::vertical().show(ui, |ui| {
-            ui.add_space(12.0);
-            ui.heading("Scenes");
-            ui.label("Open one of these, or drop a .glb or .gltf file here.");
+        let ctx = ui.ctx().clone();
+        let pictures = self.pictures.pictures(&ctx).to_vec();
+        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.add_space(8.0);
-            for builtin in Builtin::ALL {
-                let button = egui::Button::new(format!("{}{}", PREFIX, builtin.name)).min_size(egui::vec2(220.0, 28.0));
-                ui.horizontal(|ui| {
-                    if ui.add(button).clicked() {
-                        chosen = Some(builtin.name);
-                    }
-                    ui.label(builtin.about);
-                });
-            }
-            ui.add_space(12.0);
             ui.horizontal(|ui| {
-                ui.label("A file:");
+                ui.heading("Scenes");
+                ui.label("Open one of these, or drop a .glb or .gltf file here. A file:");
                 ui.text_edit_singleline(&mut self.open_field);
                 if ui.button("Open").clicked() && !self.open_field.is_empty() {
                     let file = PathBuf::from(self.open_field.trim());
@@ -39,6 +49,38 @@ impl App {
                     self.gallery = false;
                 }
             });
+            ui.add_space(8.0);
+            ui.horizontal_wrapped(|ui| {
+                for demo in Demo::ALL {
+                    let picture = pictures.iter().find(|(name, _)| *name == demo.name).map(|(_, picture)| picture);
+                    ui.allocate_ui(egui::vec2(256.0, 190.0), |ui| {
+                        ui.vertical(|ui| {
+                            let size = egui::vec2(248.0, 139.5);
+                            let clicked = match picture {
+                                Some(picture) => ui.add(egui::Button::image((picture.id(), size))).clicked(),
+                                None => ui.add_sized(size, egui::Button::new(demo.title)).clicked(),
+                            };
+                            // The name can be reached by keys and read aloud; the picture is for the eye.
+                            if ui.link(demo.title).clicked() || clicked {
+                                chosen = Some(demo.name);
+                            }
+                            ui.weak(demo.about);
+                        });
+                    });
+                }
+            });
+            let others: Vec<Builtin> = Builtin::ALL.into_iter().filter(|b| Demo::named(b.name).is_none()).collect();
+            if !others.is_empty() {
+                ui.separator();
+                ui.horizontal_wrapped(|ui| {
+                    ui.label("For tests:");
+                    for builtin in others {
+                        if ui.link(builtin.name).on_hover_text(builtin.about).clicked() {
+                            chosen = Some(builtin.name);
+                        }
+                    }
+                });
+            }
         });
         if let Some(name) = chosen {
             self.open(&Request { scene: Some(format!("{PREFIX}{name}").into()), ..Request::default() });
