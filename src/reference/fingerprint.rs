@@ -22,7 +22,7 @@ impl Print {
         // Another version may find light by other samples.
         print.say(&(env!("CARGO_PKG_VERSION"), more));
         print.say(&(&scene.nodes, &scene.roots, &scene.materials, &scene.textures, &scene.lights));
-        print.say(&(scene.emissive_lights, scene.multiscatter, scene.meshes.len(), scene.images.len()));
+        print.say(&(scene.emissive_lights, scene.multiscatter, scene.meshes.len(), scene.images.len(), scene.time));
         for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
             print.say(&primitive.material);
             print.add(bytemuck::cast_slice(&primitive.positions));

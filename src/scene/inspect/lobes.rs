@@ -42,6 +42,14 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
         let abbe = digits(20.0 / f64::from(material.dispersion));
         text.line(2, format!("dispersion {}: Abbe number {abbe}", number(material.dispersion)));
     }
+    if let Some(water) = &material.water {
+        let settings = &water.settings;
+        let rates = |v: glam::DVec3| v.to_array().map(digits).join(", ");
+        let (absorbs, scatters) = (rates(settings.coefficients.absorption), rates(settings.coefficients.scattering));
+        text.line(2, format!("water: absorbs {absorbs} 1/m, scatters {scatters} 1/m"));
+        let (width, height, speed) = (water.map.width(), water.map.height(), digits(settings.speed));
+        text.line(2, format!("flows by a map of {width}x{height}, at most {speed} m/s along an axis"));
+    }
     if diffuse_transmission.factor > 0.0 {
         let (factor, tint) = (number(diffuse_transmission.factor), color(diffuse_transmission.color));
         text.line(2, format!("lets {factor} of the diffuse light through, coloured {tint}"));

@@ -64,7 +64,7 @@ impl Along {
 }
 
 /// A straight channel, seen from above.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channel {
     /// Least x and z (m).
     pub origin: DVec2,
