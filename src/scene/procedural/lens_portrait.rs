@@ -44,7 +44,7 @@ shutter = \"1/125\"
 sensor = \"full-frame\"
 
 [camera.lens]
-prescription = \"builtin:nikon-28-75-f2.8-wide\"
+prescription = \"builtin:nikon-51.6-f1.25\"
 f_stop = 8
 focus = 0.62
 blades = 7
