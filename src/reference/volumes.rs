@@ -278,11 +278,13 @@ impl Volumes {
                     continue;
                 }
                 let majorant = extinction.max_element() * volume.most;
+                if majorant <= 0.0 {
+                    continue;
+                }
                 let mut t = from;
                 loop {
                     t += numbers.next_depth() / majorant;
-                    // Also where there is no majorant.
-                    if t.is_nan() || t >= to {
+                    if t >= to {
                         break;
                     }
                     through *= DVec3::ONE - extinction * (volume.density_at(origin + direction * t) / majorant);
@@ -355,8 +357,9 @@ impl Volumes {
         } else {
             2
         };
-        let distance = numbers.next_depth() / sum.scattering[channel];
-        if distance.is_nan() || distance >= length {
+        let scattering = sum.scattering[channel];
+        let distance = if scattering > 0.0 { numbers.next_depth() / scattering } else { f64::INFINITY };
+        if distance >= length {
             let chance = (chances * exp(-sum.scattering * length)).element_sum();
             *weight *= exp(-sum.extinction * length) / chance.max(1e-300);
             return None;
@@ -390,7 +393,7 @@ impl Volumes {
         let mut t = piece.from;
         loop {
             t += numbers.next_depth() / majorant;
-            if t.is_nan() || t >= piece.to {
+            if t >= piece.to {
                 return None;
             }
             let place = origin + direction * t;
