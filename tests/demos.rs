@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use sunny16::{
-    scene::{gltf, look::Look, procedural::demos::Demo, write_glb::write_glb},
+    scene::{Light, gltf, look::Look, procedural::demos::Demo, write_glb::write_glb},
     walk::{Walls, solid},
 };
 
@@ -11,7 +11,9 @@ fn each_demo_is_made_within_its_means_and_its_look_fits() {
     for demo in Demo::ALL {
         let (mut scene, text) = demo.builtin().unwrap().make().unwrap();
         let triangles = scene.shown_triangles();
-        assert!(triangles < 400_000, "{}: {triangles} triangles", demo.name);
+        // Ten thousand petals are its subject.
+        let most = if demo.name == "petals" { 2_000_000 } else { 400_000 };
+        assert!(triangles < most, "{}: {triangles} triangles", demo.name);
         assert!(scene.notes.is_empty(), "{}: {:?}", demo.name, scene.notes);
         let mut look = Look::default();
         look.parse(demo.name, &text).unwrap_or_else(|error| panic!("{}: {error}", demo.name));
@@ -38,7 +40,9 @@ fn demos_live_through_a_glb() {
         assert_eq!(read.shown_triangles(), scene.shown_triangles(), "{name}");
         assert_eq!(read.lights.len(), scene.lights.len(), "{name}");
         for (a, b) in read.lights.iter().zip(&scene.lights) {
-            let (a, b) = (a.candela().map_or(0.0, |c| c.get()), b.candela().map_or(0.0, |c| c.get()));
+            // A file's colour is a factor of its candela, of which only the product is light.
+            let of = |light: &Light| light.candela().map_or(0.0, |c| c.get()) * light.color_luminance();
+            let (a, b) = (of(a), of(b));
             assert!((a - b).abs() <= 1e-5 * b, "{name}: {a} and {b}");
         }
         let (low, high) = scene.bounds().unwrap();

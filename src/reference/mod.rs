@@ -15,8 +15,8 @@ pub mod resume;
 pub mod sampler;
 mod shading;
 pub mod shutter;
-mod water;
 pub mod volumes;
+mod water;
 pub mod world;
 
 pub use camera::{LensCamera, Optics, Pinhole};

@@ -10,11 +10,11 @@ pub mod look;
 pub mod model;
 pub mod probe;
 pub mod procedural;
-pub mod water;
 pub mod volume;
+pub mod water;
 pub mod write_glb;
 
 pub use model::*;
 pub use probe::Probe;
-pub use water::{FlowMap, Water, WaterSettings};
 pub use volume::{MediumCoefficients, ParticipatingVolume, VolumeShape};
+pub use water::{FlowMap, Water, WaterSettings};

@@ -26,8 +26,8 @@ mod schema;
 mod uri;
 mod validate;
 mod variants;
-mod water;
 mod volumes;
+mod water;
 
 use std::path::{Path, PathBuf};
 

@@ -12,8 +12,8 @@ mod passes;
 mod prescription;
 mod probes;
 mod rig;
-mod water;
 mod volumes;
+mod water;
 
 use std::{
     collections::BTreeMap,
@@ -32,8 +32,8 @@ pub use passes::{AaMethod, PassesLook, RefractionMethod, ShadowMethod, SsrReproj
 pub use prescription::read_prescription;
 pub use probes::ProbeLook;
 pub use rig::{Curtain, RigLook};
-pub use water::{WaterLook, from_extras as water_from_extras};
 pub use volumes::VolumeLook;
+pub use water::{WaterLook, from_extras as water_from_extras};
 
 use super::Scene;
 use crate::{

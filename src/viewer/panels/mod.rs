@@ -35,7 +35,11 @@ impl App {
             egui::Panel::left("outliner").default_size(210.0).resizable(true).show(ui, |ui| self.outliner(ui));
             egui::Panel::right("inspector").default_size(300.0).resizable(true).show(ui, |ui| self.inspector(ui));
             if self.scopes.open {
-                egui::Panel::bottom("scopes").default_size(190.0).resizable(true).show(ui, |ui| self.show_scopes(ui));
+                egui::Panel::bottom("scopes")
+                    .default_size(190.0)
+                    .min_size(150.0)
+                    .resizable(true)
+                    .show(ui, |ui| self.show_scopes(ui));
             }
             egui::CentralPanel::no_frame().show(ui, |ui| self.picture(ui));
         }
