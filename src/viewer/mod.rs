@@ -111,13 +111,17 @@ struct Open {
     redraw_at: Option<Instant>,
 }
 
-/// The window's first size (points).
+/// The window's first size (points), where `--size` asks for none.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 
 impl Handler {
     fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
         let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-        let attributes = Window::default_attributes().with_title("sunny16").with_inner_size(FIRST_SIZE);
+        let attributes = Window::default_attributes().with_title("sunny16");
+        let attributes = match self.options.request.size {
+            Some(size) => attributes.with_inner_size(PhysicalSize::new(size.width, size.height)),
+            None => attributes.with_inner_size(FIRST_SIZE),
+        };
         let window = Arc::new(events.create_window(attributes).map_err(|error| oops(&error))?);
         let display = window.display_handle().map_err(|error| oops(&error))?.as_raw();
         let gpu = Gpu::open(&GpuOptions { display: Some(display), ..self.gpu_options.clone() })?;

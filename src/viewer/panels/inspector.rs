@@ -203,7 +203,7 @@ fn authored(source: PhysicalLight) -> &'static str {
 impl App {
     pub(super) fn inspector(&mut self, ui: &mut Ui) {
         let mut changes: Changes = Vec::new();
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             let Some(work) = &self.work else { return };
             match work.selected.clone() {
                 Selection::Camera => camera(ui, &work.stage, &mut changes),

@@ -7,7 +7,7 @@ use crate::{frame::Aov, viewer::app::App};
 
 impl App {
     pub(super) fn outliner(&mut self, ui: &mut Ui) {
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             let Some(work) = &mut self.work else { return };
             ui.selectable_value(
                 &mut work.selected,
