@@ -126,11 +126,19 @@ fn hands_open_turn_a_dial_resize_save_and_close() {
     let (mut program, hands) = open(&display, &file, &["--validation", "--size", "640x360"]);
     let title = |part: &str| hands.tool(&["getwindowname", &hands.window]).contains(part);
     hands.until("the scene's name in the title", || title("cornell.glb"));
-    // The focus reached the window: the palette takes the keyboard.
-    hands.key("ctrl+p");
-    hands.type_in("camera.lens.f_stop=4");
-    hands.key("Return");
-    hands.until("the mark of a change", || title("*"));
+    // The palette takes the keyboard, once it is drawn: hands look before they type, and try again.
+    hands.until("the mark of a change", || {
+        let eyes = |seconds| sleep(Duration::from_secs(seconds));
+        hands.key("Escape");
+        eyes(2);
+        hands.key("ctrl+p");
+        eyes(3);
+        hands.type_in("camera.lens.f_stop=4");
+        eyes(2);
+        hands.key("Return");
+        eyes(3);
+        title("*")
+    });
     for size in [["1", "1"], ["520", "300"], ["700", "400"]] {
         hands.tool(&["windowsize", &hands.window, size[0], size[1]]);
         sleep(Duration::from_millis(700));
