@@ -211,7 +211,11 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     let saved = bench.picture().clone();
     drop(bench);
     let mut again = Bench::new(&guard.gpu, request(&file));
+    // The same panels, and so the same size of picture.
+    again.app.work.as_mut().unwrap().select(Selection::Light(name));
     again.rest();
+    let size = again.size();
+    assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
     assert_eq!(again.picture().display, saved.display);
     assert_eq!(by_command_line(&guard.gpu, &file, size).display, saved.display);
 }

@@ -83,8 +83,6 @@ fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
                 kelvin: None,
                 daylight: None,
                 tint: None,
-                position: None,
-                aim: None,
                 inner: None,
                 outer: None,
                 enabled: if shaped || steady { light.enabled } else { None },
