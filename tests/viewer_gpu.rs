@@ -206,9 +206,9 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
 
     // Save, reopen, render: the same picture.
     bench.rest();
+    let saved = bench.picture().clone();
     bench.press(Key::S, Modifiers::COMMAND);
     assert!(!bench.app.work.as_ref().unwrap().document.changed());
-    let saved = bench.picture().clone();
     drop(bench);
     let mut again = Bench::new(&guard.gpu, request(&file));
     // The same panels, and so the same size of picture.
@@ -216,8 +216,8 @@ fn dial_aim_meter_save_and_reopen_show_what_the_command_line_renders() {
     again.rest();
     let size = again.size();
     assert_eq!([size.width as usize, size.height as usize], [saved.width, saved.height]);
+    assert_eq!(by_command_line(&guard.gpu, &file, size).display, again.picture().display, "what was saved is rendered");
     assert_eq!(again.picture().display, saved.display);
-    assert_eq!(by_command_line(&guard.gpu, &file, size).display, saved.display);
 }
 
 fn sunny16_lights(bench: &Bench) -> Vec<String> {
