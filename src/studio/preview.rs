@@ -1,9 +1,45 @@
-//! Further outputs as pictures for people.
+//! Traced light and further outputs as pictures for people.
+
+use glam::{DVec3, Mat3};
 
 use crate::{
+    camera::{Exposure, ToneMapper, tonemap::dithered},
     frame::{Aov, ReflectionAov},
     passes::resolve::Channel,
+    photometry::color,
 };
+
+/// How light is brought to a display: what the tone mapping pass does, on the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Development {
+    /// The camera's.
+    pub exposure: Exposure,
+    /// On exposed linear Rec.709, before the curve.
+    pub white_balance: Mat3,
+    /// The curve.
+    pub mapper: ToneMapper,
+    /// Noise of one step instead of bands.
+    pub dither: bool,
+}
+
+impl Development {
+    /// Display bytes (red, green, blue, alpha) of rows of this width in nits.
+    #[must_use]
+    pub fn display(&self, nits: impl ExactSizeIterator<Item = DVec3>, width: usize) -> Vec<u8> {
+        let multiplier = self.exposure.multiplier();
+        let mut bytes = Vec::with_capacity(nits.len() * 4);
+        for (index, c) in nits.enumerate() {
+            let exposed = self.white_balance * (c * multiplier).as_vec3();
+            for v in self.mapper.apply(exposed).to_array() {
+                let code = (color::srgb_oetf(f64::from(v.clamp(0.0, 1.0))) * 255.0) as f32;
+                let (x, y) = ((index % width) as u32, (index / width) as u32);
+                bytes.push(if self.dither { dithered(code, x, y) } else { (code + 0.5) as u8 });
+            }
+            bytes.push(255);
+        }
+        bytes
+    }
+}
 
 /// Colours of the reasons for which the history of a reflection was not used.
 const REASONS: [[f32; 3]; 8] = [

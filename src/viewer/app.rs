@@ -356,9 +356,7 @@ impl App {
     pub(super) fn home(&mut self) {
         let Some(work) = &mut self.work else { return };
         work.controller.place(work.placed);
-        work.stage.set_pose(None);
-        let world = work.placed.world();
-        work.stage.set_pose(Some(world));
+        work.stage.set_pose(Some(work.placed.world()));
         self.truth.begin_anew();
     }
 

@@ -4,18 +4,17 @@ use glam::{DVec3, Mat3, Vec3};
 
 use super::{CliError, Opened, RenderArgs};
 use crate::{
-    camera::{Exposure, tonemap::dithered},
+    camera::Exposure,
     cli::render::beside,
     compare::false_color::{MAGMA, color as painted},
     frame::Aov,
     output::{self, Layer},
     passes::resolve::Channel,
-    photometry::color,
     reference::{
         Film, Parts, Pinhole, World,
         aov::{First, OpenRays, first_hits},
     },
-    studio::preview::preview,
+    studio::preview::{Development, preview},
 };
 
 /// A further output.
@@ -143,16 +142,8 @@ pub fn write(
     let mapper = opened.look.passes.tone_mapper.unwrap_or_default();
     let dither = opened.look.passes.dither.unwrap_or(true);
     let multiplier = picture.exposure.multiplier();
-    let mut bytes = Vec::with_capacity(picture.nits.len() * 4);
-    for (index, c) in picture.nits.iter().enumerate() {
-        let exposed = picture.white_balance * (*c * multiplier).as_vec3();
-        for v in mapper.apply(exposed).to_array() {
-            let code = (color::srgb_oetf(f64::from(v.clamp(0.0, 1.0))) * 255.0) as f32;
-            let (x, y) = ((index % width) as u32, (index / width) as u32);
-            bytes.push(if dither { dithered(code, x, y) } else { (code + 0.5) as u8 });
-        }
-        bytes.push(255);
-    }
+    let development = Development { exposure: picture.exposure, white_balance: picture.white_balance, mapper, dither };
+    let bytes = development.display(picture.nits.iter().copied(), width);
     output::write_png(&args.output, width, height, &bytes)?;
     for (name, wanted) in wanted {
         let pixels = of(*wanted);

@@ -43,6 +43,21 @@ pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, D
     })
 }
 
+/// The first place of each light of these names that is on, by one walk through the scene.
+pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>> {
+    let scene = &stage.opened.scene;
+    let mut worlds = vec![None; names.len()];
+    for placed in scene.walk() {
+        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
+        for (name, world) in names.iter().zip(&mut worlds) {
+            if light.name == *name || placed.node.name == *name {
+                world.get_or_insert(placed.world);
+            }
+        }
+    }
+    worlds
+}
+
 /// Where a light is.
 pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
     light_of(stage, name).map(|(_, world)| world)

@@ -3,7 +3,10 @@
 use egui::{RichText, Ui};
 
 use super::inspector::Selection;
-use crate::{frame::Aov, viewer::app::App};
+use crate::{
+    frame::Aov,
+    viewer::{app::App, stage::Stage},
+};
 
 impl App {
     pub(super) fn outliner(&mut self, ui: &mut Ui) {
@@ -119,7 +122,7 @@ impl App {
 }
 
 /// The lights' names as the look addresses them, each once.
-pub(super) fn lights(stage: &crate::viewer::stage::Stage) -> Vec<String> {
+pub(super) fn lights(stage: &Stage) -> Vec<String> {
     let scene = stage.base();
     let mut names: Vec<String> = Vec::new();
     for placed in scene.walk() {

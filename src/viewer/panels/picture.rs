@@ -301,8 +301,10 @@ impl App {
         let painter = ui.painter_at(rect);
         let mut moved: Option<(String, DVec3)> = None;
         let mut select = None;
-        for name in super::outliner::lights(&work.stage) {
-            let Some(world) = inspector::light_world(&work.stage, &name) else { continue };
+        let names = super::outliner::lights(&work.stage);
+        let worlds = inspector::light_worlds(&work.stage, &names);
+        for (name, world) in names.into_iter().zip(worlds) {
+            let Some(world) = world else { continue };
             let place = world.w_axis.truncate();
             let Some(at) = project(place).filter(|at| rect.contains(*at)) else { continue };
             let selected = work.selected.light_name() == Some(name.as_str());

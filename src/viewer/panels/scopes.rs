@@ -4,10 +4,13 @@ use egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use glam::Vec3;
 
 use crate::{
-    camera::scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+    camera::{
+        Exposure,
+        scopes::{EvRange, FalseColor, Luminances, Raster, Waveform, ZoneMap, levels},
+    },
     frame::{Aov, Picture},
-    photometry::{Nit, color},
-    studio::preview::preview,
+    photometry::Nit,
+    studio::{expose::luminances, preview::preview},
     viewer::{app::App, stage::Finished},
 };
 
@@ -49,6 +52,8 @@ pub struct Scopes {
     drawn: Option<(u64, Overlay, Option<Aov>, bool)>,
     textures: Vec<(&'static str, TextureHandle)>,
     legend: Option<TextureHandle>,
+    /// The least and the greatest luminance above 0 of the picture.
+    ends: Option<(Nit, Nit)>,
     /// What is shown in the picture's place.
     pub(super) over: Option<TextureHandle>,
 }
@@ -125,9 +130,9 @@ impl Scopes {
         }
         self.drawn = Some(key);
         let picture = &finished.picture;
-        let nits: Vec<f32> =
-            picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()) as f32).collect();
+        let nits = luminances(picture);
         let Ok(pixels) = Luminances::new(&nits, picture.width, picture.height) else { return };
+        self.ends = levels::extremes(pixels);
         let false_color = FalseColor::new(picture.exposure, mapper);
         let over = match self.aov {
             Some(aov) => picture.aovs.iter().find(|(found, _)| *found == aov).map(|(aov, values)| {
@@ -217,17 +222,11 @@ impl App {
             for (overlay, name) in Overlay::ALL {
                 ui.selectable_value(&mut self.scopes.overlay, overlay, name).on_hover_text("C goes through them");
             }
-            if let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) {
-                let all = finished.picture.nits.iter().map(|c| color::luminance(Vec3::from_array(*c).as_dvec3()));
-                let (mut low, mut high) = (f64::INFINITY, 0.0f64);
-                for nits in all {
-                    (low, high) = (low.min(nits), high.max(nits));
-                }
-                let ev = |nits: f64| {
-                    crate::camera::Exposure::from_luminance(Nit(nits))
-                        .map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
+            if let Some((darkest, brightest)) = self.scopes.ends {
+                let ev = |nits| {
+                    Exposure::from_luminance(nits).map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
                 };
-                ui.weak(format!("darkest EV {}, brightest EV {}", ev(low), ev(high)));
+                ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
             }
         });
         let height = (ui.available_height() - 24.0).max(40.0);

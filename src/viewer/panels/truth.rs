@@ -3,16 +3,16 @@
 use std::{path::Path, sync::Arc};
 
 use egui::{Color32, ColorImage, Rect, TextureHandle, TextureId, TextureOptions, Ui};
-use glam::{Mat3, Vec3};
+use glam::Vec3;
 
 use crate::{
-    camera::{Exposure, ToneMapper, tonemap::dithered},
     compare::{
         false_color::{MAGMA, SIGNED, color as painted},
         flip, picture,
     },
     photometry::color,
     reference::{LensCamera, Walk},
+    studio::preview::Development,
     viewer::{
         app::App,
         tracer::{Job, Traced, Tracer},
@@ -157,27 +157,6 @@ impl Truth {
     }
 }
 
-/// Nits to what a display shows, as the tone mapping pass has it.
-fn displayed(
-    nits: &[[f32; 3]],
-    size: [usize; 2],
-    exposure: Exposure,
-    white_balance: Mat3,
-    mapper: ToneMapper,
-) -> Vec<u8> {
-    let multiplier = exposure.multiplier() as f32;
-    nits.iter()
-        .enumerate()
-        .flat_map(|(index, c)| {
-            let exposed = crate::camera::tonemap::sanitise(Vec3::from_array(*c) * multiplier);
-            let linear = mapper.apply(white_balance * exposed);
-            let code = linear.to_array().map(|v| color::srgb_oetf(f64::from(v)) as f32 * 255.0);
-            let [x, y] = [(index % size[0].max(1)) as u32, (index / size[0].max(1)) as u32];
-            [dithered(code[0], x, y), dithered(code[1], x, y), dithered(code[2], x, y), 255]
-        })
-        .collect()
-}
-
 /// sRGB bytes as FLIP takes them: linear.
 fn linear(bytes: &[u8]) -> Vec<[f32; 3]> {
     let of = |byte: u8| color::srgb_eotf(f64::from(byte) / 255.0) as f32;
@@ -278,8 +257,14 @@ impl App {
         }
         truth.drawn = Some(key);
         let picture = &finished.picture;
-        let mapper = work.stage.opened.look.passes.tone_mapper.unwrap_or_default();
-        let shown = displayed(&nits, size, picture.exposure, work.stage.white_balance(), mapper);
+        let passes = &work.stage.opened.look.passes;
+        let development = Development {
+            exposure: picture.exposure,
+            white_balance: work.stage.white_balance(),
+            mapper: passes.tone_mapper.unwrap_or_default(),
+            dither: passes.dither.unwrap_or(true),
+        };
+        let shown = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), size[0]);
         let image = ColorImage::from_rgba_unmultiplied(size, &shown);
         truth.texture = Some(ctx.load_texture("reference", image, TextureOptions::LINEAR));
         truth.difference = None;
