@@ -14,7 +14,7 @@ use self::anti_aliasing::{HistoryState, Sampling};
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
     gpu::{Buffer, Frames, Gpu, GpuError, GpuResult, PassTime, commands::Ticket, vk},
-    graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared, SharedImage},
+    graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     optics::{Mounted, ghosts::LensGhosts},
     passes::{
         FrameData, GpuScene, Passes, View,
@@ -244,8 +244,6 @@ pub struct Settings {
     pub capture: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
-    /// Where the display's picture is put, of the picture's size (RGBA8), for who shows it without a way by the host.
-    pub shown: Option<Arc<SharedImage>>,
 }
 
 /// The images that a frame's declaration ends in.
@@ -340,7 +338,7 @@ fn frame<'a>(
     let light = camera.grain(g, size, light, effects, settings.frame_number);
     let to_display =
         ToDisplay { mapper: settings.tone_mapper, white_balance: settings.white_balance, dither: settings.dither };
-    let display = passes.tonemap.declare(g, size, light, to_display, settings.shown.as_ref());
+    let display = passes.tonemap.declare(g, size, light, to_display);
     let aovs = settings
         .aovs
         .iter()

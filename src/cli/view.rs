@@ -22,6 +22,6 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         ViewError::Studio(error) => error.into(),
         ViewError::Window { .. } => CliError::NoWindow(error.to_string()),
         ViewError::Validation(messages) => CliError::Validation(messages),
-        ViewError::System(error) => CliError::Internal(error.to_string()),
+        ViewError::System(_) | ViewError::Ended => CliError::Internal(error.to_string()),
     })
 }

@@ -7,7 +7,7 @@ use glam::Mat3;
 use crate::{
     camera::ToneMapper,
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline, GraphicsState, vk},
-    graph::{Access, Graph, ImageHandle, SharedImage},
+    graph::{Access, Graph, ImageHandle},
 };
 
 /// How light is brought to the display.
@@ -55,24 +55,20 @@ impl TonemapPass {
         Ok(Self { pipeline: GraphicsPipeline::new(gpu, "tonemap", "fullscreen.vert", "tonemap.frag", &state)? })
     }
 
-    /// Declares the pass; `into` is where the picture is wanted, of its size.
+    /// Declares the pass.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
         size: [u32; 2],
         light: ImageHandle,
         settings: ToDisplay,
-        into: Option<&Arc<SharedImage>>,
     ) -> ImageHandle {
         let constants = Constants {
             operator: number(settings.mapper),
             dither: u32::from(settings.dither),
             white_balance: settings.white_balance.to_cols_array(),
         };
-        let out = match into {
-            Some(shown) => g.shared(shown),
-            None => g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM),
-        };
+        let out = g.image("display", size[0], size[1], vk::Format::R8G8B8A8_UNORM);
         g.pass("tonemap").uses(light, Access::FragmentSampled).color_cleared(out, [0.0; 4]).record(move |cx| {
             let light = cx.image(light);
             cx.rec.bind_graphics(&self.pipeline, &[("light_image", Bind::Sampled(&light))])?;

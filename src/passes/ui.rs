@@ -163,12 +163,6 @@ impl UiPass {
         Ok(())
     }
 
-    /// Shows an image that other frames draw.
-    pub fn set_image(&mut self, texture: u64, image: &Arc<SharedImage>, nearest: bool) {
-        let image = Arc::clone(image);
-        self.textures.insert(texture, Texture { image, rgba: Vec::new(), changed: false, nearest });
-    }
-
     /// Lets a texture go.
     pub fn free(&mut self, texture: u64) {
         self.textures.remove(&texture);

@@ -86,12 +86,13 @@ impl FromStr for Size {
     }
 }
 
-/// A scene with the look applied.
+/// A scene with the look applied. Clones share the scene.
+#[derive(Clone)]
 pub struct Opened {
     /// What was asked for.
     pub request: Request,
     /// The scene, at its time, with all that the look changes.
-    pub scene: Scene,
+    pub scene: Arc<Scene>,
     /// The look.
     pub look: Look,
     /// The camera's name, or what stands for one.
@@ -111,9 +112,10 @@ pub struct Opened {
 }
 
 /// A scene that is played.
+#[derive(Clone)]
 pub struct Animated {
     /// The scene at rest, with the look applied.
-    rest: Scene,
+    rest: Arc<Scene>,
     play: Play,
     /// When (s).
     pub time: f64,
@@ -236,7 +238,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
             scene.apply(&rest.pose(&play, time));
             scene.bake();
             scene.time = time;
-            Some(Animated { rest, play, time, camera: None })
+            Some(Animated { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
             remarks.push(format!("nothing in {} is animated: --time changes nothing", args.name()));
@@ -270,7 +272,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
     let (projection, effects, lens) = through_the_lens(&look, projection, size, None)?;
     look.ghosts(lens.as_deref())?;
-    let (request, camera) = (args.clone(), (world, projection));
+    let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
     Ok(Opened { request, scene, look, camera_name, camera, size, effects, lens, animated, remarks })
 }
 
@@ -414,9 +416,10 @@ impl Opened {
     pub fn go_to(&mut self, time: f64) -> Result<(), StudioError> {
         let Some(animated) = &mut self.animated else { return Ok(()) };
         animated.time = time;
-        self.scene.time = time;
-        self.scene.apply(&animated.rest.pose(&animated.play, time));
-        self.scene.bake();
+        let scene = Arc::make_mut(&mut self.scene);
+        scene.time = time;
+        scene.apply(&animated.rest.pose(&animated.play, time));
+        scene.bake();
         if animated.camera.is_some() {
             let (_, _, world, projection) = choose_camera(&self.request, &self.look, &self.scene)?;
             let (projection, effects, lens) = through_the_lens(&self.look, projection, self.size, self.lens.clone())?;
@@ -462,12 +465,12 @@ impl Opened {
     /// Lets what is played move while the shutter is open: the camera, and things on the device.
     pub fn set_in_motion(&mut self, settings: &mut Settings, on_device: &GpuScene) {
         let (Some(blur), Some(animated)) = (self.blur_in_motion(&settings.effects), &self.animated) else { return };
-        let half = blur.exposure / 2.0;
+        let (half, scene) = (blur.exposure / 2.0, Arc::make_mut(&mut self.scene));
         let poses = [-half, half].map(|offset| {
-            self.scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
-            on_device.posed(&self.scene)
+            scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
+            on_device.posed(scene)
         });
-        self.scene.apply(&animated.rest.pose(&animated.play, animated.time));
+        scene.apply(&animated.rest.pose(&animated.play, animated.time));
         settings.effects.motion_blur = Some(blur);
         settings.shutter = Some(poses);
     }
@@ -476,7 +479,7 @@ impl Opened {
     #[must_use]
     pub fn scene_beside(&self, offset: f64) -> Option<Scene> {
         let animated = self.animated.as_ref()?;
-        let mut scene = self.scene.clone();
+        let mut scene = Scene::clone(&self.scene);
         scene.apply(&animated.rest.pose_beside(&animated.play, animated.time, offset));
         scene.bake();
         scene.time = animated.time + offset;

@@ -3,15 +3,16 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use egui::{Context, FullOutput, RawInput};
+use egui::{ColorImage, Context, FullOutput, RawInput, TextureHandle, TextureOptions};
 use glam::{DVec2, DVec3};
 
 use super::{
     ViewError,
     document::{Document, Recovered},
+    engine::{Engine, Wake},
     panels::{
         gallery::Gallery,
         inspector::Selection,
@@ -47,6 +48,9 @@ pub(super) struct Message {
 
 /// Seconds that messages stay; bad ones twice as long.
 const MESSAGE_S: f64 = 6.0;
+
+/// While something is waited for, the window looks so often how it goes.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A scene that is open.
 pub struct Work {
@@ -88,8 +92,11 @@ impl Work {
 
 /// The whole window.
 pub struct App {
-    pub(super) gpu: Gpu,
+    engine: Arc<Engine>,
+    pub(super) wake: Wake,
     ctx: Context,
+    /// The picture as the window shows it, and its number.
+    pub(super) shown: Option<(TextureHandle, u64)>,
     /// What is open.
     pub work: Option<Work>,
     pub(super) options: Options,
@@ -113,16 +120,19 @@ pub struct App {
 }
 
 impl App {
-    /// A window's content on a device; opens what was asked for.
+    /// A window's content, drawn by a device; opens what was asked for. `wake` is called from other threads when there is
+    /// something new to show.
     ///
     /// # Errors
-    /// No thread for the path tracer. A scene that cannot be opened is said in the window.
-    pub fn new(gpu: &Gpu, options: Options) -> Result<Self, ViewError> {
+    /// No thread for the renderer. A scene that cannot be opened is said in the window.
+    pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
         style(&ctx);
         let mut app = Self {
-            gpu: gpu.clone(),
+            engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
+            wake,
             ctx,
+            shown: None,
             work: None,
             gallery: options.gallery,
             pictures: Gallery::default(),
@@ -165,6 +175,7 @@ impl App {
                     self.recent.truncate(10);
                 }
                 self.work = Some(work);
+                self.shown = None;
                 self.truth.begin_anew();
                 self.scopes.forget();
                 self.gallery = false;
@@ -186,7 +197,7 @@ impl App {
             document.set(&[(path.trim(), Some(value.trim()))]).map_err(studio::StudioError::from)?;
         }
         let look = document.look().map_err(studio::StudioError::from)?;
-        let stage = Stage::new(&self.gpu, request, source.scene, look, source.remarks)?;
+        let stage = Stage::new(&self.engine, request, source.scene, look, source.remarks)?;
         let pose = Pose::from_world(stage.pose());
         let fov = fov(&stage);
         let mut controller = Controller::new(pose, fov);
@@ -356,7 +367,7 @@ impl App {
     pub(super) fn home(&mut self) {
         let Some(work) = &mut self.work else { return };
         work.controller.place(work.placed);
-        work.stage.set_pose(Some(work.placed.world()));
+        work.stage.set_pose(None);
         self.truth.begin_anew();
     }
 
@@ -390,16 +401,30 @@ impl App {
         }
     }
 
-    /// Whether something still moves by itself or grows, so that the next frame should come at once.
-    #[must_use]
-    pub fn busy(&self) -> bool {
-        self.fatal.is_none() && self.work.as_ref().is_some_and(|work| work.stage.wants_frame() || self.truth.growing())
+    /// When the window should be drawn again, though nobody calls for it: while something moves, or is waited for.
+    fn again_in(&self) -> Option<Duration> {
+        let work = self.work.as_ref().filter(|_| self.fatal.is_none())?;
+        if work.stage.plays() {
+            return Some(Duration::ZERO);
+        }
+        let waits = work.stage.wants_frame() || self.truth.growing();
+        [work.stage.rests_in(), waits.then_some(PATIENCE)].into_iter().flatten().min()
     }
 
     /// The next frame of the picture; errors are said in the window.
     fn draw(&mut self) {
         if self.fatal.is_some() {
             return;
+        }
+        let Some(work) = &mut self.work else { return };
+        if let Some((point, read)) = work.stage.reading() {
+            match read {
+                Ok(lux) => {
+                    let text = format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z);
+                    work.pointer.incident = Some(text);
+                }
+                Err(error) => self.complain(error),
+            }
         }
         let Some(work) = &mut self.work else { return };
         match work.stage.draw() {
@@ -415,15 +440,42 @@ impl App {
         }
     }
 
+    /// Brings the newest picture to the texture that shows it; true where it is another one.
+    fn show_newest(&mut self) -> bool {
+        let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) else { return false };
+        if self.shown.as_ref().is_some_and(|(_, number)| *number == finished.number) {
+            return false;
+        }
+        let picture = &finished.picture;
+        // Alpha is 1 everywhere.
+        let image = ColorImage::from_rgba_premultiplied([picture.width, picture.height], &picture.display);
+        match &mut self.shown {
+            Some((texture, number)) => {
+                texture.set(image, TextureOptions::LINEAR);
+                *number = finished.number;
+            }
+            none => {
+                let texture = self.ctx.load_texture("picture", image, TextureOptions::LINEAR);
+                *none = Some((texture, finished.number));
+                self.ctx.request_repaint();
+            }
+        }
+        true
+    }
+
     /// One frame: input in, shapes and the wishes of the window system out.
     pub fn frame(&mut self, input: RawInput) -> FullOutput {
         for file in input.dropped_files.clone() {
             self.open_file(file.path());
         }
         let ctx = self.ctx.clone();
-        let output = ctx.run_ui(input, |ui| self.layout(ui));
+        let mut output = ctx.run_ui(input, |ui| self.layout(ui));
         self.last_frame = Instant::now();
         self.draw();
+        if self.show_newest() {
+            // This very frame shows it.
+            output.textures_delta.append(ctx.tex_manager().write().take_delta());
+        }
         if let Some(work) = &mut self.work {
             work.document.keep_copy();
             if !ctx.input(|i| i.pointer.any_down()) {
@@ -432,8 +484,11 @@ impl App {
         }
         self.messages
             .retain(|message| message.since.elapsed().as_secs_f64() < MESSAGE_S * if message.bad { 2.0 } else { 1.0 });
-        if self.busy() || !self.messages.is_empty() {
-            ctx.request_repaint();
+        if let Some(again) = self.again_in() {
+            ctx.request_repaint_after(again);
+        }
+        if !self.messages.is_empty() {
+            ctx.request_repaint_after(PATIENCE);
         }
         if let Some(due) = self.work.as_ref().and_then(|work| work.document.copy_due()) {
             ctx.request_repaint_after(due);

@@ -1,18 +1,22 @@
 //! The look-dev window: a scene with its look, in real units, with the truth one key away.
 //!
 //! `app.rs` is the window's content and knows of no window system: tests drive it as people do, by input events. This file is
-//! the window: made by winit, shown by a swapchain, redrawn when something changes.
+//! the window: made by winit, shown by a swapchain, redrawn when something changes. Pictures are drawn by `engine.rs`, on a
+//! thread and a device of its own: on software drivers a queue does one thing after the other, and the window would wait for
+//! each picture.
 
 pub mod aim;
 pub mod app;
+pub mod background;
 pub mod document;
+pub mod engine;
 pub mod paint;
 pub mod panels;
 pub mod stage;
 pub mod tracer;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -27,7 +31,7 @@ use winit::{
 
 pub use app::{App, Options};
 
-use self::paint::Painter;
+use self::{engine::Wake, paint::Painter};
 use crate::{
     gpu::{
         Gpu, GpuError, GpuOptions,
@@ -51,6 +55,9 @@ pub enum ViewError {
     /// The scene or its look.
     #[error(transparent)]
     Studio(StudioError),
+    /// The renderer's thread has ended by broken logic of ours.
+    #[error("the renderer has ended unexpectedly; its last words are on the terminal")]
+    Ended,
     /// What the validation layer had to say (`--validation`).
     #[error("the validation layer reports {} messages", .0.len())]
     Validation(Vec<String>),
@@ -74,14 +81,17 @@ impl From<StudioError> for ViewError {
 /// No display; no device that can show pictures in it; a lost device, after the look was kept.
 pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-    let events = EventLoop::new().map_err(|error| oops(&error))?;
-    let mut handler = Handler { options, gpu_options: gpu, open: None, failed: None };
+    let events = EventLoop::<Look>::with_user_event().build().map_err(|error| oops(&error))?;
+    let proxy = Mutex::new(events.create_proxy());
+    // A loop that has ended needs no more calls.
+    let wake: Wake = Arc::new(move || drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(Look)));
+    let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
     events.run_app(&mut handler).map_err(|error| oops(&error))?;
     // What was open is let go before the display is.
     let failed = handler.failed.take();
-    let gpu = handler.open.as_ref().map(|open| open.gpu.clone());
+    let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
     drop(handler);
-    let messages = gpu.map_or_else(Vec::new, |gpu| gpu.validation_messages());
+    let messages: Vec<String> = gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
     match failed {
         Some(error) => Err(error),
         None if messages.is_empty() => Ok(()),
@@ -92,9 +102,13 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
 /// Frames a second that the window is redrawn at most while a picture grows.
 const MOST_FRAMES: u64 = 60;
 
+/// Another thread has something new to show.
+struct Look;
+
 struct Handler {
     options: Options,
     gpu_options: GpuOptions,
+    wake: Wake,
     open: Option<Open>,
     failed: Option<ViewError>,
 }
@@ -106,7 +120,9 @@ struct Open {
     swapchain: Option<Swapchain>,
     surface: Arc<Surface>,
     input: egui_winit::State,
+    /// The device of the window, and the one that draws pictures.
     gpu: Gpu,
+    renders: Gpu,
     window: Arc<Window>,
     redraw_at: Option<Instant>,
 }
@@ -129,7 +145,9 @@ impl Handler {
         let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), None)?;
         let format = swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
         let painter = Painter::new(&gpu, format)?;
-        let app = App::new(&gpu, self.options.clone())?;
+        let named = Some(gpu.info().name.clone());
+        let renders = Gpu::open(&GpuOptions { display: None, device: named, ..self.gpu_options.clone() })?;
+        let app = App::new(&renders, self.options.clone(), Arc::clone(&self.wake))?;
         let limit = gpu.limits().max_image_dimension2_d as usize;
         let input = egui_winit::State::new(
             app.context().clone(),
@@ -139,7 +157,7 @@ impl Handler {
             None,
             Some(limit),
         );
-        Ok(Open { app, painter, swapchain, surface, input, gpu, window, redraw_at: None })
+        Ok(Open { app, painter, swapchain, surface, input, gpu, renders, window, redraw_at: None })
     }
 }
 
@@ -163,9 +181,6 @@ impl Open {
         let output = self.app.frame(input);
         self.input.handle_platform_output(&self.window, output.platform_output);
         let scale = output.pixels_per_point;
-        if let Some(image) = self.app.work.as_ref().and_then(|work| work.stage.shown()) {
-            self.painter.set_image(0, image, false);
-        }
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
         let repaint = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
@@ -204,7 +219,13 @@ impl Open {
     }
 }
 
-impl ApplicationHandler for Handler {
+impl ApplicationHandler<Look> for Handler {
+    fn user_event(&mut self, _: &ActiveEventLoop, _: Look) {
+        if let Some(open) = &self.open {
+            open.window.request_redraw();
+        }
+    }
+
     fn resumed(&mut self, events: &ActiveEventLoop) {
         if self.open.is_some() {
             return;

@@ -14,14 +14,10 @@ use crate::{
     passes::ui::{UiDraw, UiPass, UiPixels, UiShapes, UiVertex},
 };
 
-/// Textures of ours are numbered from here; egui's own from 0.
-const OURS: u64 = 1 << 63;
-
-/// The number of a texture of either kind.
+/// The number of a texture: all are egui's own.
 fn number(texture: egui::TextureId) -> u64 {
     match texture {
-        egui::TextureId::Managed(number) => number & !OURS,
-        egui::TextureId::User(number) => number | OURS,
+        egui::TextureId::Managed(number) | egui::TextureId::User(number) => number,
     }
 }
 
@@ -59,11 +55,6 @@ impl Painter {
         self.format
     }
 
-    /// Shows an image of the device under a texture of ours.
-    pub fn set_image(&mut self, texture: u64, image: &std::sync::Arc<SharedImage>, nearest: bool) {
-        self.pass.set_image(texture | OURS, image, nearest);
-    }
-
     /// Takes the textures that have changed, and the shapes as triangles.
     ///
     /// # Errors
@@ -83,7 +74,7 @@ impl Painter {
         let mut pixels = Vec::new();
         for (texture, change) in changes {
             let ImageData::Color(image) = &change.image;
-            let rgba = image.pixels.iter().flat_map(|color| color.to_array()).collect();
+            let rgba = image.as_raw().to_vec();
             let nearest = change.options.magnification == egui::TextureFilter::Nearest;
             pixels.push(UiPixels { texture: number(*texture), at: change.pos, size: image.size, rgba, nearest });
         }

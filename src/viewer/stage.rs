@@ -1,32 +1,45 @@
-//! The scene on the device, kept up with the look: what changes is made anew, and the picture of a still view grows to the one
-//! that `render` writes.
+//! The scene as the window has it, kept up with the look: what changes is told to the engine, and the picture of a still view
+//! grows to the one that `render` writes.
 
-use std::{sync::Arc, time::Instant};
-
-use glam::{DMat4, Mat3};
-
-use super::ViewError;
-use crate::{
-    camera::ExposureMode,
-    frame::{AntiAliasing, Aov, Pending, Picture, Renderer, Sample, Settings, Wanted},
-    gpu::{Gpu, Image, ImageInfo, vk},
-    graph::SharedImage,
-    passes::GpuScene,
-    scene::{
-        Scene,
-        look::{LightLook, Look, metering::ExposureControl},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
     },
-    studio::{
-        self, Opened, Request, Size,
-        expose::{self, Exposed},
-    },
+    time::{Duration, Instant},
 };
 
-/// How long after the last movement a view counts as still (s): pictures on the way there are single frames.
-const STILL_AFTER: f64 = 0.15;
+use glam::{DMat4, DVec3, Mat3};
 
-/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels.
+pub use super::engine::{Finished, Task};
+use super::{
+    ViewError,
+    engine::{Engine, Order},
+};
+use crate::{
+    frame::Aov,
+    photometry::Lux,
+    scene::{
+        Scene,
+        look::{LightLook, Look},
+    },
+    studio::{self, Opened, Request, Size, expose::Exposed},
+};
+
+/// How long after the last movement a view counts as still: pictures on the way there are single frames.
+const STILL_AFTER: Duration = Duration::from_millis(150);
+
+/// Where a frame at full size takes longer than this (ms), moving views have fewer pixels: a half or a quarter a side.
 const SLOW_MS: f64 = 80.0;
+
+/// Fewer pixels a side than this many times are no picture any more.
+const COARSEST: u32 = 4;
+
+/// Where frames are shorter than this (ms), the window waits for the one that its hands have asked for.
+const QUICK_MS: f64 = 40.0;
+
+/// What takes longer is said.
+const LONG: Duration = Duration::from_millis(400);
 
 /// What a change of the look costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +74,7 @@ pub fn change(old: &Look, new: &Look) -> Change {
 }
 
 /// Whether lights shine otherwise and nothing else has changed that is on the device: no upload is needed.
-fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
+pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let beyond = Look { lights: old.lights.clone(), ..new.clone() };
     let (same, default) = (change(old, &beyond) <= Change::Camera, LightLook::default());
     let measured = base.lights.iter().any(|light| light.profile.is_some());
@@ -94,87 +107,81 @@ fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     same && shines_alike && base.probes.is_empty()
 }
 
-/// A finished picture's further facts, for meters and scopes.
-pub struct Finished {
-    /// The picture in nits, with its exposure.
-    pub picture: Picture,
-    /// Frames that it is the mean of, and how many it will be.
-    pub samples: [u32; 2],
-    /// Its number: another one for each picture.
-    pub number: u64,
-}
-
-/// The scene on the device.
+/// The scene as the window has it; the engine draws it.
 pub struct Stage {
-    gpu: Gpu,
-    renderer: Renderer,
-    base: Scene,
+    engine: Arc<Engine>,
+    base: Arc<Scene>,
     remarks: Vec<String>,
     /// The scene with the look applied.
     pub opened: Opened,
-    on_device: GpuScene,
-    /// How pictures are exposed; none until the first.
-    pub exposed: Option<Exposed>,
-    white_balance: Mat3,
     /// The camera where the user has taken it; none is the look's own.
     pose: Option<DMat4>,
-    /// The size of pictures wanted (pixels).
+    /// The size of pictures wanted (pixels), and how many times fewer a side than the window has room for.
     size: [u32; 2],
-    /// The picture on the device.
-    shown: Option<Arc<SharedImage>>,
-    pending: Option<(Pending, [u32; 2])>,
+    coarseness: u32,
     /// The last picture.
-    pub finished: Option<Finished>,
-    /// Frames of the still view so far; 0 begins anew.
-    still: u32,
-    moved: Instant,
-    /// Time of the last full frame, device and host (ms).
+    pub finished: Option<Arc<Finished>>,
+    /// The wish that pictures answer, and the last that was sent.
+    order: u64,
+    sent: u64,
+    moved: Option<Instant>,
+    /// Whether time goes on.
+    playing: Option<Instant>,
+    /// The time shown (s), where the scene can be played.
+    time: Option<f64>,
+    /// Time of the last frame in full size (ms), and of the last one.
+    full_ms: f64,
+    /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
-    submitted: Instant,
-    /// Frames at full size take too long to move by.
-    slow: bool,
     /// Further outputs that the next pictures bring.
-    pub aovs: Vec<Aov>,
-    numbers: u64,
+    aovs: Vec<Aov>,
+    /// A reading of the meter is on its way.
+    reading: bool,
+    /// The engine's first order of this stage: older pictures are of another scene.
+    first: u64,
 }
 
+/// Orders are numbered across all scenes, so that no picture of another scene counts.
+static ORDERS: AtomicU64 = AtomicU64::new(1);
+
 impl Stage {
-    /// Puts a scene as it was read on the device.
+    /// Dresses a scene as it was read; the engine puts it on the device.
     ///
     /// # Errors
-    /// A look that does not fit the scene; out of memory; a lost device.
+    /// A look that does not fit the scene.
     pub fn new(
-        gpu: &Gpu,
+        engine: &Arc<Engine>,
         request: &Request,
         scene: Scene,
         look: Look,
         remarks: Vec<String>,
     ) -> Result<Self, ViewError> {
-        let opened = studio::dress(request, scene.clone(), look, remarks.clone())?;
-        let mut renderer = Renderer::new(gpu)?;
-        let on_device = opened.upload(&mut renderer)?;
+        // What can be played is: from its beginning, unless a time was asked for.
+        let time = request.time.or(scene.is_animated().then_some(0.0));
+        let request = Request { time, ..request.clone() };
+        let opened = studio::dress(&request, scene.clone(), look, remarks.clone())?;
         let size = [opened.size.width, opened.size.height];
+        let order = ORDERS.fetch_add(1, Ordering::Relaxed);
+        let time = opened.animated.as_ref().map(|animated| animated.time);
         Ok(Self {
-            gpu: gpu.clone(),
-            renderer,
-            base: scene,
+            engine: Arc::clone(engine),
+            base: Arc::new(scene),
             remarks,
             opened,
-            on_device,
-            exposed: None,
-            white_balance: Mat3::IDENTITY,
             pose: None,
             size,
-            shown: None,
-            pending: None,
+            coarseness: 1,
             finished: None,
-            still: 0,
-            moved: Instant::now(),
+            order,
+            sent: 0,
+            moved: None,
+            playing: None,
+            time,
+            full_ms: 0.0,
             frame_ms: 0.0,
-            submitted: Instant::now(),
-            slow: false,
             aovs: Vec::new(),
-            numbers: 0,
+            reading: false,
+            first: order,
         })
     }
 
@@ -184,10 +191,10 @@ impl Stage {
         &self.base
     }
 
-    /// The picture on the device, for the interface to show.
+    /// How the last picture was exposed; none before the first.
     #[must_use]
-    pub fn shown(&self) -> Option<&Arc<SharedImage>> {
-        self.shown.as_ref()
+    pub fn exposed(&self) -> Option<&Exposed> {
+        self.finished.as_ref().map(|finished| &finished.exposed)
     }
 
     /// Where the camera stands.
@@ -198,23 +205,38 @@ impl Stage {
 
     /// Takes the camera elsewhere; none is back to the look's.
     pub fn set_pose(&mut self, pose: Option<DMat4>) {
-        if let Some(pose) = pose.filter(|pose| self.opened.camera.0 != *pose) {
-            self.opened.camera.0 = pose;
-            self.touch();
+        match pose {
+            Some(pose) if self.opened.camera.0 != pose => {
+                self.opened.camera.0 = pose;
+                self.move_on();
+            }
+            None if self.pose.is_some() => {
+                let look = self.opened.look.clone();
+                // The look has stood here before: it fits.
+                if self.opened.look_through(look, self.opened.size).is_ok() {
+                    self.move_on();
+                }
+            }
+            _ => {}
         }
         self.pose = pose;
     }
 
     /// Something has changed: the picture begins anew.
     pub fn touch(&mut self) {
-        self.still = 0;
-        self.moved = Instant::now();
+        self.order = ORDERS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The view moves: single frames until it rests.
+    pub fn move_on(&mut self) {
+        self.moved = Some(Instant::now());
+        self.touch();
     }
 
     /// Follows the look.
     ///
     /// # Errors
-    /// A look that does not fit the scene, which leaves all as it was; out of memory; a lost device.
+    /// A look that does not fit the scene, which leaves all as it was.
     pub fn follow(&mut self, look: Look) -> Result<Change, ViewError> {
         let change = change(&self.opened.look, &look);
         if change == Change::Nothing {
@@ -225,13 +247,7 @@ impl Stage {
             self.opened.look_through(look, size)?;
         } else {
             let request = Request { size: Some(size), ..self.opened.request.clone() };
-            let mut opened = studio::dress(&request, self.base.clone(), look, self.remarks.clone())?;
-            self.settle()?;
-            if relights(&self.opened.look, &opened.look, &self.base) {
-                opened.relight(&self.gpu, &mut self.on_device)?;
-            } else {
-                self.on_device = opened.upload(&mut self.renderer)?;
-            }
+            let mut opened = studio::dress(&request, Scene::clone(&self.base), look, self.remarks.clone())?;
             // What was asked for stays without the window's size.
             opened.request = self.opened.request.clone();
             self.opened = opened;
@@ -239,151 +255,196 @@ impl Stage {
         if let Some(pose) = self.pose {
             self.opened.camera.0 = pose;
         }
-        self.exposed = None;
-        self.touch();
+        self.move_on();
         Ok(change)
     }
 
-    /// How many times fewer pixels a side pictures should have now: 2 while the view moves on a device that is too slow for all.
+    /// How many times fewer pixels a side pictures should have now: more than one while the view moves on a device that is too
+    /// slow for all.
     #[must_use]
     pub fn coarseness(&self) -> u32 {
-        if self.moving() && self.slow { 2 } else { 1 }
+        let fits = |fewer: &u32| self.full_ms / f64::from(fewer * fewer) < SLOW_MS;
+        if self.moving() { [1, 2, 4].into_iter().find(fits).unwrap_or(COARSEST) } else { 1 }
     }
 
-    /// Whether the view has moved just now.
+    /// Whether the view has moved just now, or things in it.
     #[must_use]
     pub fn moving(&self) -> bool {
-        self.moved.elapsed().as_secs_f64() < STILL_AFTER
+        self.playing.is_some() || self.moved.is_some_and(|moved| moved.elapsed() < STILL_AFTER)
     }
 
-    /// Another size of pictures (pixels).
+    /// Another size of pictures (pixels), so many times fewer a side than the window has.
     ///
     /// # Errors
     /// A lens that makes no picture of this shape.
-    pub fn resize(&mut self, size: [u32; 2]) -> Result<(), ViewError> {
+    pub fn resize(&mut self, size: [u32; 2], coarseness: u32) -> Result<(), ViewError> {
         let size = size.map(|side| side.max(1));
-        if size == self.size {
+        if (size, coarseness) == (self.size, self.coarseness) {
             return Ok(());
         }
-        let look = self.opened.look.clone();
-        self.opened.look_through(look, Size { width: size[0], height: size[1] })?;
-        if let Some(pose) = self.pose {
-            self.opened.camera.0 = pose;
-        }
-        // Meters read again once the view stands still; a window's size is no movement.
-        (self.size, self.still) = (size, 0);
-        Ok(())
-    }
-
-    /// Waits for what is on its way.
-    ///
-    /// # Errors
-    /// A lost device.
-    pub fn settle(&mut self) -> Result<(), ViewError> {
-        if let Some((pending, samples)) = self.pending.take() {
-            let picture = self.renderer.collect(pending)?;
-            self.frame_ms = self.submitted.elapsed().as_secs_f64() * 1e3;
-            if !self.moving() {
-                self.slow = self.frame_ms > SLOW_MS;
+        if size != self.size {
+            let look = self.opened.look.clone();
+            self.opened.look_through(look, Size { width: size[0], height: size[1] })?;
+            if let Some(pose) = self.pose {
+                self.opened.camera.0 = pose;
             }
-            self.numbers += 1;
-            self.finished = Some(Finished { picture, samples, number: self.numbers });
         }
+        (self.size, self.coarseness) = (size, coarseness);
+        self.touch();
         Ok(())
     }
 
-    /// Whether another frame would change the picture.
+    /// Further outputs that pictures bring from now on.
+    pub fn bring(&mut self, aovs: Vec<Aov>) {
+        if self.aovs != aovs {
+            self.aovs = aovs;
+            self.touch();
+        }
+    }
+
+    /// The time shown (s); none where nothing can be played.
+    #[must_use]
+    pub fn time(&self) -> Option<f64> {
+        self.time
+    }
+
+    /// Whether time goes on.
+    #[must_use]
+    pub fn plays(&self) -> bool {
+        self.playing.is_some()
+    }
+
+    /// Lets time go on, or stops it.
+    pub fn play(&mut self, plays: bool) {
+        let plays = plays && self.time.is_some();
+        self.playing = plays.then(Instant::now);
+        self.touch();
+    }
+
+    /// Goes to a time (s).
+    pub fn go_to(&mut self, time: f64) {
+        if self.time.is_some_and(|now| now != time) {
+            self.time = Some(time);
+            self.move_on();
+        }
+    }
+
+    /// Whether another frame is on its way or would change the picture.
     #[must_use]
     pub fn wants_frame(&self) -> bool {
-        self.still < self.samples() || self.pending.is_some()
+        let whole = |finished: &Arc<Finished>| {
+            finished.order == self.order && finished.still && finished.samples[0] == finished.samples[1]
+        };
+        let over = self.sent == self.order && self.engine.given_up(self.order);
+        self.playing.is_some() || self.reading || !(over || self.finished.as_ref().is_some_and(whole))
     }
 
-    /// Frames of a still view.
-    fn samples(&self) -> u32 {
-        self.opened.still_samples().max(1)
+    /// When the window should look again by itself, beside the engine's own calls.
+    #[must_use]
+    pub fn rests_in(&self) -> Option<Duration> {
+        let left = STILL_AFTER.saturating_sub(self.moved?.elapsed());
+        (!left.is_zero()).then_some(left)
     }
 
-    /// Draws the next frame, if another would change the picture; true where one was sent off.
+    /// What the engine does for longer than one notices.
+    #[must_use]
+    pub fn task(&self) -> Option<(Task, Duration)> {
+        self.engine.task().filter(|(_, since)| *since > LONG)
+    }
+
+    /// Tells the engine what is wanted, and takes what it has; true where the picture is another one.
     ///
     /// # Errors
-    /// Dials that give no exposure; out of memory; a lost device.
+    /// What the engine met since: dials that give no exposure; out of memory; a lost device.
     pub fn draw(&mut self) -> Result<bool, ViewError> {
-        self.settle()?;
-        let of = self.samples();
-        if self.still >= of {
-            return Ok(false);
+        let answered = self.finished.as_ref().is_some_and(|finished| finished.order == self.order)
+            || (self.sent == self.order && self.engine.given_up(self.order));
+        if answered && let (Some(since), Some(time)) = (self.playing, &mut self.time) {
+            // The next moment is wanted when the last is shown: slow devices skip, they do not fall behind.
+            *time += since.elapsed().as_secs_f64();
+            self.playing = Some(Instant::now());
+            self.touch();
         }
-        let moving = self.moving();
-        let view = self.opened.view();
-        self.renderer.check_size(&view)?;
-        let by_hand = expose::control(&self.opened.look) == ExposureControl::Dials(ExposureMode::Manual);
-        let exposed = match self.exposed {
-            // A meter reads once the view has come to rest; what it read before holds on the way.
-            Some(exposed) if moving || self.still > 0 || (by_hand && exposed.metered.is_some()) => exposed,
-            _ => {
-                let exposed = expose::exposure(&self.opened, &mut self.renderer, &self.on_device, &view, !moving)?;
-                self.white_balance =
-                    expose::white_balance(&self.opened, &mut self.renderer, &self.on_device, &view, exposed.exposure)?;
-                exposed
-            }
-        };
-        self.exposed = Some(exposed);
-        let shown = self.target(&view)?;
-        let settings = Settings {
-            white_balance: self.white_balance,
-            shown: Some(shown),
-            ..self.opened.picture_settings(&exposed, self.aovs.clone())?
-        };
-        let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
-        let number = if moving { 0 } else { self.still };
-        if number == 0 && !moving {
-            // A still picture is the same wherever the view has come from.
-            self.renderer.cut();
-        }
-        // The frames that `Renderer::render_still` joins.
-        let settings = if of > 1 && !scaled && !moving {
-            let sample = Some(Sample { number, of });
-            Settings { anti_aliasing: AntiAliasing::None, accumulate: Some(number), sample, ..settings }
-        } else {
-            settings
-        };
-        self.submitted = Instant::now();
-        let pending = self.renderer.submit(&self.on_device, &view, &settings, Wanted::ALL)?;
-        self.still = if moving { 0 } else { number + 1 };
-        self.pending = Some((pending, [number + 1, of]));
-        if self.frame_ms > SLOW_MS {
-            // A software device: the picture in hand is worth more than one in flight.
-            self.settle()?;
-        }
-        Ok(true)
-    }
-
-    /// The image that pictures of this size go to.
-    fn target(&mut self, view: &crate::passes::View) -> Result<Arc<SharedImage>, ViewError> {
-        if let Some(shown) = &self.shown {
-            let info = shown.image().info();
-            if (info.width, info.height) == (view.width, view.height) {
-                return Ok(Arc::clone(shown));
+        if self.sent != self.order {
+            let rest = if self.playing.is_some() { Some(Instant::now()) } else { self.moved };
+            self.engine.send(Order {
+                number: self.order,
+                base: Arc::clone(&self.base),
+                opened: self.opened.clone(),
+                time: self.time,
+                pose: self.pose,
+                still_at: rest.map_or_else(Instant::now, |moved| moved + STILL_AFTER),
+                full: self.coarseness == 1,
+                aovs: self.aovs.clone(),
+            });
+            self.sent = self.order;
+            if self.frame_ms < QUICK_MS {
+                // A device that is quick enough shows in this very frame what the hands have just done.
+                let most = Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3);
+                self.engine.wait(self.order, |_| true, most);
             }
         }
-        let usage =
-            vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let format = vk::Format::R8G8B8A8_UNORM;
-        let info = ImageInfo { width: view.width, height: view.height, mips: 1, format, usage };
-        let shown = SharedImage::new(Image::new(&self.gpu, "shown picture", info)?);
-        self.shown = Some(Arc::clone(&shown));
-        Ok(shown)
+        self.receive()
     }
 
-    /// The matrix of the white balance.
+    /// Takes what the engine has.
+    fn receive(&mut self) -> Result<bool, ViewError> {
+        let news = self.engine.finished().filter(|finished| finished.order >= self.first);
+        let old = self.finished.as_ref().map(|finished| finished.number);
+        let another = news.as_ref().is_some_and(|finished| Some(finished.number) != old);
+        if another && let Some(finished) = news {
+            self.frame_ms = finished.frame_ms;
+            let pixels = finished.picture.width * finished.picture.height;
+            let whole = f64::from(self.size[0] * self.coarseness) * f64::from(self.size[1] * self.coarseness);
+            // Fewer pixels cost in proportion, and something beside; only full pictures tell truly.
+            let full = (pixels as f64 / whole.max(1.0)) > 0.9;
+            if full || self.full_ms == 0.0 {
+                self.full_ms = finished.frame_ms;
+            }
+            self.finished = Some(finished);
+        }
+        match self.engine.error() {
+            Some(error) => Err(error),
+            None => Ok(another),
+        }
+    }
+
+    /// Waits for a picture of what is wanted, or for the whole of it.
+    ///
+    /// # Errors
+    /// What the engine met.
+    pub fn settle(&mut self, whole: bool) -> Result<(), ViewError> {
+        loop {
+            self.draw()?;
+            let holds = |finished: &Finished| !whole || (finished.still && finished.samples[0] == finished.samples[1]);
+            let order = self.order;
+            if self.finished.as_ref().is_some_and(|finished| finished.order == order && holds(finished)) {
+                return Ok(());
+            }
+            if self.engine.given_up(order) {
+                return self.receive().map(|_| ());
+            }
+            self.engine.wait(order, holds, Duration::from_secs(1));
+        }
+    }
+
+    /// Has an incident-light meter held to a surface; `reading` brings what it says.
+    pub fn read_incident(&mut self, point: DVec3, normal: DVec3) {
+        self.reading = true;
+        self.engine.read_incident(point, normal);
+    }
+
+    /// What the incident-light meter has read: where, and the illuminance.
+    pub fn reading(&mut self) -> Option<(DVec3, Result<Lux, String>)> {
+        let reading = self.engine.reading()?;
+        self.reading = false;
+        Some((reading.point, reading.lux))
+    }
+
+    /// The matrix of the last picture's white balance.
     #[must_use]
     pub fn white_balance(&self) -> Mat3 {
-        self.white_balance
-    }
-
-    /// The renderer, for readings that need pictures of their own.
-    pub fn reader(&mut self) -> (&mut Renderer, &GpuScene, &Opened) {
-        (&mut self.renderer, &self.on_device, &self.opened)
+        self.finished.as_ref().map_or(Mat3::IDENTITY, |finished| finished.white_balance)
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 
 use glam::DVec3;
 
+use super::engine::Wake;
 use crate::{
     photometry::Nit,
     reference::{Film, FilmSettings, LensCamera, Patience, Walk, World},
@@ -94,11 +95,12 @@ impl Patience for Turn<'_> {
 }
 
 impl Tracer {
-    /// Starts the thread, which waits for a job. It leaves a processor to the window where there are several.
+    /// Starts the thread, which waits for a job; `wake` is called for each new picture. It leaves a processor to the window where
+    /// there are several.
     ///
     /// # Errors
     /// No thread can be had.
-    pub fn new() -> std::io::Result<Self> {
+    pub fn new(wake: Wake) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).saturating_sub(1).max(1);
@@ -108,7 +110,7 @@ impl Tracer {
             .build()
             .map_err(std::io::Error::other)?;
         let thread =
-            std::thread::Builder::new().name("path tracer".into()).spawn(move || pool.install(|| work(&own)))?;
+            std::thread::Builder::new().name("path tracer".into()).spawn(move || pool.install(|| work(&own, &wake)))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -144,7 +146,7 @@ impl Drop for Tracer {
     }
 }
 
-fn work(shared: &Shared) {
+fn work(shared: &Shared, wake: &Wake) {
     loop {
         let mut next = lock(&shared.next);
         let (number, job) = loop {
@@ -159,11 +161,11 @@ fn work(shared: &Shared) {
             next = waited.0;
         };
         drop(next);
-        trace(shared, number, &job);
+        trace(shared, wake, number, &job);
     }
 }
 
-fn trace(shared: &Shared, number: u64, job: &Job) {
+fn trace(shared: &Shared, wake: &Wake, number: u64, job: &Job) {
     let started = Instant::now();
     let world = World::new(&job.scene, job.eye);
     let [width, height] = job.size;
@@ -192,6 +194,7 @@ fn trace(shared: &Shared, number: u64, job: &Job) {
             number: traced.number + 1,
         };
         drop(traced);
+        wake();
         if film.samples() >= job.samples {
             return;
         }
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_picture_grows_and_is_the_films() {
-        let tracer = Tracer::new().unwrap();
+        let tracer = Tracer::new(Arc::new(|| {})).unwrap();
         let number = tracer.begin(job(8));
         let traced = until(&tracer, |traced| traced.samples == 8);
         assert_eq!((traced.job, traced.size, traced.nits.len()), (number, [24, 24], 24 * 24));
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_new_job_ends_the_old_one_and_the_end_ends_all() {
-        let tracer = Tracer::new().unwrap();
+        let tracer = Tracer::new(Arc::new(|| {})).unwrap();
         tracer.begin(job(1 << 20));
         until(&tracer, |traced| traced.samples > 0);
         let second = tracer.begin(job(2));

@@ -320,7 +320,7 @@ fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         let pose = stage.pose();
         place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
     });
-    if let Some(exposed) = &stage.exposed {
+    if let Some(exposed) = stage.exposed() {
         ui.add_space(6.0);
         ui.label(format!(
             "EV100 {:.2}, white at {}",

@@ -96,6 +96,9 @@ impl App {
         if key(Key::Escape) {
             self.tool = picture::Tool::Select;
         }
+        if key(Key::Space) {
+            self.play();
+        }
         if key(Key::F12) {
             self.screenshot();
         }
@@ -192,10 +195,36 @@ impl App {
             if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
                 self.keep_camera();
             }
+            self.time_bar(ui);
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
             self.truth_bar(ui);
         });
+    }
+
+    /// Play, and the time shown, where the scene can be played.
+    fn time_bar(&mut self, ui: &mut Ui) {
+        let Some(work) = &mut self.work else { return };
+        let Some(mut time) = work.stage.time() else { return };
+        ui.separator();
+        let plays = work.stage.plays();
+        if ui.selectable_label(plays, "Play").on_hover_text("Space").clicked() {
+            work.stage.play(!plays);
+            self.truth.begin_anew();
+        } else if ui.add(egui::DragValue::new(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
+            work.stage.go_to(time);
+            self.truth.begin_anew();
+        }
+    }
+
+    /// Plays, or stops.
+    fn play(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        if work.stage.time().is_none() {
+            return self.say("nothing in this scene moves".into());
+        }
+        work.stage.play(!work.stage.plays());
+        self.truth.begin_anew();
     }
 
     /// The picture as it is, at its full number of frames or not, to files beside the look.

@@ -5,8 +5,7 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::inspector::{self, Selection};
 use crate::{
-    camera::exposure::Receptor,
-    frame::{Aov, incident},
+    frame::Aov,
     passes::resolve::Channel,
     viewer::{
         aim,
@@ -74,9 +73,6 @@ pub struct Pointer {
     pub incident: Option<String>,
 }
 
-/// The picture's texture.
-pub const PICTURE: egui::TextureId = egui::TextureId::User(0);
-
 /// Radians a point of dragging turns.
 const TURN: f64 = 0.005;
 
@@ -120,7 +116,7 @@ impl App {
         let wanted = size.map(|side| (side / coarse).max(1));
         // While the window is dragged to another size the picture waits.
         let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.stage.finished.is_some();
-        if !waits && let Err(error) = work.stage.resize(wanted) {
+        if !waits && let Err(error) = work.stage.resize(wanted, coarse) {
             // Said until it fits again.
             work.broken = Some(error.to_string());
         }
@@ -130,7 +126,7 @@ impl App {
             [shown.width, shown.height],
             scale,
         );
-        let texture = work.stage.shown().map(|_| PICTURE);
+        let texture = self.shown.as_ref().map(|(texture, _)| texture.id());
         self.show_truth(ui, rect, texture);
         self.point(ui, rect, &response);
         let input = self.hands(ui, &response, rect);
@@ -270,21 +266,8 @@ impl App {
     /// Holds an incident-light meter to a surface.
     fn read_incident(&mut self, surface: Surface) {
         let Some(work) = &mut self.work else { return };
-        if let Err(error) = work.stage.settle() {
-            return self.complain(error.to_string());
-        }
-        let (renderer, _, opened) = work.stage.reader();
-        let (Surface { point, normal }, shadows) = (surface, opened.shadows());
-        let read = incident::illuminance(renderer, &opened.scene, point, normal, Receptor::Flat, shadows);
-        // The reading drew other scenes.
-        work.stage.touch();
-        match read {
-            Ok(lux) => {
-                work.pointer.incident =
-                    Some(format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z))
-            }
-            Err(error) => self.complain(error.to_string()),
-        }
+        work.pointer.incident = None;
+        work.stage.read_incident(surface.point, surface.normal);
     }
 
     /// Where the lights are, to be seen and dragged.

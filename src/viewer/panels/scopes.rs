@@ -207,10 +207,7 @@ impl App {
             Aov::Channel(crate::passes::resolve::Channel::Normal),
         ];
         aovs.extend(self.scopes.aov.filter(|aov| !aovs.contains(aov)));
-        if work.stage.aovs != aovs {
-            work.stage.aovs = aovs;
-            work.stage.touch();
-        }
+        work.stage.bring(aovs);
         let mapper = work.stage.opened.look.passes.tone_mapper.unwrap_or_default();
         if let Some(finished) = &work.stage.finished {
             self.scopes.follow(ctx, finished, mapper);

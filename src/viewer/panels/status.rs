@@ -1,12 +1,14 @@
 //! The last line: what the camera and its meter say, what lies under the pointer, what went wrong.
 
+use std::time::Duration;
+
 use egui::{Color32, RichText, Ui};
 use glam::Vec3;
 
 use crate::{
     camera::{Exposure, metering},
     photometry::{Nit, color},
-    viewer::app::App,
+    viewer::{app::App, stage::Task},
 };
 
 /// A luminance as people read it.
@@ -30,7 +32,7 @@ impl App {
         // One line, whatever there is to say: the picture above keeps its size.
         ui.horizontal(|ui| {
             let Some(work) = &self.work else { return };
-            if let Some(exposed) = &work.stage.exposed {
+            if let Some(exposed) = work.stage.exposed() {
                 let camera = exposed.exposure.ev100().get();
                 ui.label(format!("camera EV {camera:.2}"));
                 if let Some(metered) = exposed.metered {
@@ -38,7 +40,9 @@ impl App {
                     ui.label(format!("scene EV {:.2}", metered.ev100().get()));
                 }
             }
-            let Some(finished) = &work.stage.finished else { return };
+            let Some(finished) = &work.stage.finished else {
+                return busy(ui, work.stage.task());
+            };
             let picture = &finished.picture;
             if let Some(place) = work.pointer.place {
                 let [x, y] = crate::viewer::app::pixel_of(place, [picture.width, picture.height]);
@@ -78,9 +82,21 @@ impl App {
                     ))
                     .weak(),
                 );
+                busy(ui, work.stage.task());
             });
         });
     }
+}
+
+/// What the renderer has been at for longer than one notices.
+fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) {
+    let Some((task, since)) = task else { return };
+    let what = match task {
+        Task::Upload => "putting the scene on the device",
+        Task::Meter => "reading the meter",
+        Task::Draw => "drawing",
+    };
+    ui.label(RichText::new(format!("{what}, {:.0} s", since.as_secs_f64())).color(Color32::YELLOW));
 }
 
 impl App {

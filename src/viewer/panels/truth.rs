@@ -15,6 +15,8 @@ use crate::{
     studio::preview::Development,
     viewer::{
         app::App,
+        background::Background,
+        stage::Finished,
         tracer::{Job, Traced, Tracer},
     },
 };
@@ -73,6 +75,61 @@ struct Loaded {
     nits: Arc<Vec<[f32; 3]>>,
 }
 
+/// What is to be compared.
+struct Pair {
+    finished: Arc<Finished>,
+    nits: Arc<Vec<[f32; 3]>>,
+    size: [usize; 2],
+    development: Development,
+    mode: Mode,
+}
+
+/// A comparison's outcome.
+struct Compared {
+    /// The reference as the display shows it.
+    shown: ColorImage,
+    difference: Option<ColorImage>,
+    verdict: String,
+}
+
+/// Compares picture and reference.
+fn compared(pair: Pair) -> Compared {
+    let Pair { finished, nits, size, development, mode } = pair;
+    let picture = &finished.picture;
+    let bytes = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), size[0]);
+    // Alpha is 1 everywhere.
+    let shown = ColorImage::from_rgba_premultiplied(size, &bytes);
+    if size != [picture.width, picture.height] {
+        let [width, height] = size;
+        let verdict =
+            format!("the reference has {width}x{height} pixels, the picture {}x{}", picture.width, picture.height);
+        return Compared { shown, difference: None, verdict };
+    }
+    let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
+    let mean = |pixels: &[[f32; 3]]| pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64;
+    let bias = mean(&picture.nits) / mean(&nits).max(1e-30) - 1.0;
+    let mut verdict = format!("mean {:+.2} %", bias * 100.0);
+    let map: Option<Vec<[u8; 3]>> = match mode {
+        Mode::Stops => {
+            let stops = |(a, b)| ((luminance(a).max(1e-9)) / luminance(b).max(1e-9)).log2() as f32;
+            let place = |stops: f32| (stops / MOST_STOPS).clamp(-1.0, 1.0) * 0.5 + 0.5;
+            Some(picture.nits.iter().zip(nits.iter()).map(|pair| painted(&SIGNED, place(stops(pair)))).collect())
+        }
+        Mode::Flip => {
+            let errors = flip::ldr(&linear(&picture.display), &linear(&bytes), picture.width, PIXELS_PER_DEGREE);
+            let mean = errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
+            verdict += &format!(", FLIP {mean:.4}");
+            Some(errors.into_iter().map(|error| painted(&MAGMA, error)).collect())
+        }
+        _ => None,
+    };
+    let difference = map.map(|map| {
+        let rgb: Vec<u8> = map.into_iter().flatten().collect();
+        ColorImage::from_rgb(size, &rgb)
+    });
+    Compared { shown, difference, verdict }
+}
+
 /// The comparison's state.
 #[derive(Default)]
 pub struct Truth {
@@ -87,6 +144,7 @@ pub struct Truth {
     loaded: Option<Loaded>,
     /// Which pictures the textures are of.
     drawn: Option<(u64, u64, Mode)>,
+    compares: Option<Background<Pair, Compared>>,
     texture: Option<TextureHandle>,
     difference: Option<TextureHandle>,
     /// What the comparison says.
@@ -211,17 +269,20 @@ impl App {
         let size = [work.stage.opened.size.width, work.stage.opened.size.height];
         let tracer = match &mut truth.tracer {
             Some(tracer) => tracer,
-            none => none.insert(Tracer::new().map_err(|error| format!("no thread for the path tracer: {error}"))?),
+            none => none.insert(
+                Tracer::new(Arc::clone(&self.wake))
+                    .map_err(|error| format!("no thread for the path tracer: {error}"))?,
+            ),
         };
-        let Some(exposed) = work.stage.exposed else { return Ok(()) };
+        let Some(exposed) = work.stage.exposed() else { return Ok(()) };
         if truth.job.is_none_or(|(_, of)| of != size) {
             let opened = &work.stage.opened;
-            let settings = opened.picture_settings(&exposed, vec![]).map_err(|error| error.to_string())?;
+            let settings = opened.picture_settings(exposed, vec![]).map_err(|error| error.to_string())?;
             let pixels = size.map(|side| side as usize);
             let camera = LensCamera::new(opened.camera.0, opened.camera.1, pixels[0], pixels[1], &settings.effects)
                 .with_lens(settings.lens.clone());
             let job = tracer.begin(Job {
-                scene: Arc::new(opened.scene.clone()),
+                scene: Arc::clone(&opened.scene),
                 camera,
                 eye: opened.camera.0.w_axis.truncate(),
                 size: pixels,
@@ -251,58 +312,38 @@ impl App {
             truth.verdict.clear();
             return;
         };
+        if let Some(compared) = truth.compares.as_ref().and_then(Background::result) {
+            truth.verdict = compared.verdict;
+            truth.texture = Some(ctx.load_texture("reference", compared.shown, TextureOptions::LINEAR));
+            truth.difference =
+                compared.difference.map(|image| ctx.load_texture("difference", image, TextureOptions::LINEAR));
+        }
         let key = (finished.number, number, truth.mode);
         if truth.drawn == Some(key) {
             return;
         }
         truth.drawn = Some(key);
-        let picture = &finished.picture;
         let passes = &work.stage.opened.look.passes;
         let development = Development {
-            exposure: picture.exposure,
-            white_balance: work.stage.white_balance(),
+            exposure: finished.picture.exposure,
+            white_balance: finished.white_balance,
             mapper: passes.tone_mapper.unwrap_or_default(),
             dither: passes.dither.unwrap_or(true),
         };
-        let shown = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), size[0]);
-        let image = ColorImage::from_rgba_unmultiplied(size, &shown);
-        truth.texture = Some(ctx.load_texture("reference", image, TextureOptions::LINEAR));
-        truth.difference = None;
-        if size != [picture.width, picture.height] {
-            truth.verdict = format!(
-                "the reference has {}x{} pixels, the picture {}x{}",
-                size[0], size[1], picture.width, picture.height
-            );
-            return;
-        }
-        let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
-        let mean = |pixels: &[[f32; 3]]| pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64;
-        let bias = mean(&picture.nits) / mean(&nits).max(1e-30) - 1.0;
-        truth.verdict = format!("mean {:+.2} %", bias * 100.0);
-        let map: Option<Vec<[u8; 3]>> = match truth.mode {
-            Mode::Stops => Some(
-                picture
-                    .nits
-                    .iter()
-                    .zip(nits.iter())
-                    .map(|(a, b)| {
-                        let stops = ((luminance(a).max(1e-9)) / luminance(b).max(1e-9)).log2() as f32;
-                        painted(&SIGNED, (stops / MOST_STOPS).clamp(-1.0, 1.0) * 0.5 + 0.5)
-                    })
-                    .collect(),
-            ),
-            Mode::Flip => {
-                let errors = flip::ldr(&linear(&picture.display), &linear(&shown), picture.width, PIXELS_PER_DEGREE);
-                let mean = errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
-                truth.verdict += &format!(", FLIP {mean:.4}");
-                Some(errors.into_iter().map(|error| painted(&MAGMA, error)).collect())
+        let pair = Pair { finished: Arc::clone(finished), nits, size, development, mode: truth.mode };
+        let compares = match &mut truth.compares {
+            Some(compares) => Ok(&*compares),
+            none @ None => {
+                Background::new("comparison", Arc::clone(&self.wake), compared).map(|new| &*none.insert(new))
             }
-            _ => None,
         };
-        truth.difference = map.map(|map| {
-            let rgba: Vec<u8> = map.into_iter().flat_map(|[r, g, b]| [r, g, b, 255]).collect();
-            ctx.load_texture("difference", ColorImage::from_rgba_unmultiplied(size, &rgba), TextureOptions::LINEAR)
-        });
+        match compares {
+            Ok(compares) => compares.ask(pair),
+            Err(error) => {
+                truth.mode = Mode::Raster;
+                self.complain(format!("no thread for the comparison: {error}"));
+            }
+        }
     }
 
     /// Shows picture and reference in a rectangle.
