@@ -6,7 +6,11 @@ mod common;
 use std::{fs, path::Path, process::Command};
 
 use common::{Run, finish, no_gpu, small_scene, sunny16};
-use sunny16::scene::{procedural, write_glb::write_glb};
+use glam::DVec2;
+use sunny16::{
+    scene::{FlowMap, WaterSettings, procedural, water::Water, write_glb::write_glb},
+    studio,
+};
 use tempfile::TempDir;
 
 fn workplace() -> TempDir {
@@ -683,4 +687,45 @@ fn the_path_tracer_needs_no_device_and_its_parts_add_up() {
         assert!(refused.err.contains(wanted), "{refused:?}");
     }
     assert!(!dir.path().join("c.exr").exists());
+}
+
+/// A demo's files are the demo: its water flows as the built-in one does. A reading needs no device.
+#[test]
+fn a_demo_with_water_is_written_with_its_flow() {
+    let dir = workplace();
+    let run = sunny16(dir.path(), &["demos", "courtyard", "-o", "."], &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let asked = |scene: &str| studio::Request {
+        scene: Some(if scene.starts_with("builtin:") { scene.into() } else { dir.path().join(scene) }),
+        ..studio::Request::default()
+    };
+    let water = |scene: &str| {
+        let opened = studio::open(&asked(scene)).unwrap();
+        opened.scene.materials.iter().find_map(|material| material.water.clone()).expect("water")
+    };
+    let (built_in, read) = (water("builtin:courtyard"), water("courtyard.glb"));
+    for place in [DVec2::new(0.1, 0.5), DVec2::new(0.65, 0.42), DVec2::new(0.5, 0.9)] {
+        assert_eq!(built_in.map.at(place), read.map.at(place), "{place}");
+    }
+    assert!(built_in.map.at(DVec2::new(0.1, 0.5)).x > 0.2, "it flows along X");
+    let plain = |water: &Water| WaterSettings { flow: None, ..water.settings.clone() };
+    assert_eq!(plain(&built_in), plain(&read));
+}
+
+#[test]
+fn a_flow_map_is_made_and_taken() {
+    let dir = workplace();
+    let made = |more: &[&str]| {
+        let args: Vec<&str> =
+            ["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "flow.png"].iter().chain(more).copied().collect();
+        sunny16(dir.path(), &args, &[])
+    };
+    let run = made(&["--cylinder", "0,0,0.4"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let map = FlowMap::read(&dir.path().join("flow.png")).unwrap();
+    // Faster beside the column than before it, and along the walls.
+    let [before, beside] = [DVec2::new(0.05, 0.5), DVec2::new(0.5, 0.85)].map(|place| map.at(place));
+    assert!(beside.x > before.x * 1.2 && before.x > 0.0, "{before} {beside}");
+    failed(&made(&["--cylinder", "0,0,-1"]), 2, &["cylinder"]);
+    failed(&made(&["--block", "-0.5,-1,0.5,1"]), 2, &["closed"]);
 }

@@ -89,7 +89,6 @@ fn images_share_memory_and_keep_their_pixels() {
                 [64, 64],
                 image,
                 ToDisplay { mapper: ToneMapper::Linear, ..ToDisplay::default() },
-                None,
             );
         }
         let out = graph.read_back("end", image);

@@ -3,11 +3,14 @@
 use std::{fs, path::PathBuf};
 
 use clap::Args;
+use glam::DVec3;
 
 use super::CliError;
 use crate::{
     output::write_with,
+    photometry::water::Coefficients,
     scene::{
+        WaterSettings,
         procedural::{PREFIX, demos::Demo},
         write_glb::write_glb,
     },
@@ -17,7 +20,7 @@ use crate::{
 pub struct DemosArgs {
     /// The demo to write; without it, all are listed.
     name: Option<String>,
-    /// Where NAME.glb and NAME.look.toml go; the folder is made where it is missing.
+    /// Where NAME.glb and NAME.look.toml go, with flow maps of its waters; the folder is made where it is missing.
     #[arg(short, long, value_name = "DIR", requires = "name")]
     output: Option<PathBuf>,
 }
@@ -41,12 +44,20 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
         return Ok(());
     };
     let made = demo.builtin().ok_or_else(|| CliError::Internal(format!("{name} has no scene")))?;
-    let (scene, look) = made.make().map_err(|error| CliError::Internal(error.to_string()))?;
+    let (scene, mut look) = made.make().map_err(|error| CliError::Internal(error.to_string()))?;
     let glb = write_glb(&scene).map_err(|error| CliError::Internal(error.to_string()))?;
-    if scene.is_animated() {
+    if !scene.animations.is_empty() {
         eprintln!("{name} moves by formula: the file holds it at rest, and `sunny16 render {PREFIX}{name}` plays it");
     }
-    let files = [(format!("{name}.glb"), glb), (format!("{name}.look.toml"), look.into_bytes())];
+    let mut files = vec![(format!("{name}.glb"), glb)];
+    // Waters are the look's: glTF has no word for them.
+    for (number, material) in scene.materials.iter().enumerate() {
+        let Some(water) = &material.water else { continue };
+        let flow = format!("{name}.flow{number}.png");
+        look += &water_section(&material.name, &water.settings, &flow);
+        files.push((flow, water.map.png().map_err(CliError::Internal)?));
+    }
+    files.push((format!("{name}.look.toml"), look.into_bytes()));
     // Where the folder cannot be made, writing says so.
     drop(fs::create_dir_all(directory));
     for (file, bytes) in files {
@@ -55,4 +66,19 @@ pub fn run(args: &DemosArgs) -> Result<(), CliError> {
         println!("{}: {} bytes", path.display(), bytes.len());
     }
     Ok(())
+}
+
+/// What a look says of a water, its flow map in a file beside it.
+fn water_section(material: &str, settings: &WaterSettings, flow: &str) -> String {
+    let three = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
+    let mut text = format!("\n[water.\"{material}\"]\nflow = \"{flow}\"\n");
+    let Coefficients { absorption, scattering } = settings.coefficients;
+    text += &format!("absorption = \"{}\"\nscattering = \"{}\"\n", three(absorption), three(scattering));
+    if let Some([origin, size]) = settings.rectangle {
+        text += &format!("flow_origin = \"{},{}\"\nflow_size = \"{},{}\"\n", origin.x, origin.y, size.x, size.y);
+    }
+    for (name, value) in settings.numbers() {
+        text += &format!("{name} = {value}\n");
+    }
+    text
 }

@@ -74,6 +74,14 @@ pub enum SceneError {
     /// A normal or tangent does not have unit length.
     #[error("{0}: a direction does not have unit length")]
     Direction(String),
+    /// A water that is not possible.
+    #[error("water '{name}': {error}")]
+    Water {
+        /// Its material's name.
+        name: String,
+        /// Why.
+        error: String,
+    },
     /// A light that is not possible.
     #[error("light '{name}': {error}")]
     Light {

@@ -16,12 +16,13 @@ use super::{
     panels::{
         gallery::Gallery,
         inspector::Selection,
+        mixer::Mixer,
         palette::Palette,
         picture::{Pointer, Surface, Tool},
         scopes::Scopes,
         truth::Truth,
     },
-    stage::Stage,
+    stage::{Outcome, Stage},
 };
 use crate::{
     gpu::Gpu,
@@ -104,6 +105,8 @@ pub struct App {
     pub(super) scopes: Scopes,
     /// The comparison with a reference.
     pub truth: Truth,
+    /// The balance of lights.
+    pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
     pub(super) gallery: bool,
@@ -111,6 +114,8 @@ pub struct App {
     pub(super) about_to_close: bool,
     pub(super) open_field: String,
     pub(super) save_field: Option<String>,
+    /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
+    pub(super) sequence: Option<(String, f64, f64, f64)>,
     pub(super) recent: Vec<PathBuf>,
     /// The window is to close.
     pub closes: bool,
@@ -140,11 +145,13 @@ impl App {
             messages: Vec::new(),
             scopes: Scopes::default(),
             truth: Truth::default(),
+            mixer: Mixer::default(),
             palette: Palette::default(),
             tool: Tool::default(),
             about_to_close: false,
             open_field: String::new(),
             save_field: None,
+            sequence: None,
             recent: Vec::new(),
             closes: false,
             fatal: None,
@@ -411,23 +418,36 @@ impl App {
         [work.stage.rests_in(), waits.then_some(PATIENCE)].into_iter().flatten().min()
     }
 
-    /// The next frame of the picture; errors are said in the window.
-    fn draw(&mut self) {
+    /// Takes what became of an errand.
+    fn take(&mut self, outcome: Outcome) {
+        let Some(work) = &mut self.work else { return };
+        match outcome {
+            Outcome::Read(point, Ok(lux)) => {
+                let text = format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z);
+                work.pointer.incident = Some(text);
+            }
+            Outcome::Mixed(Ok(mixed)) => self.mixer.take(Some(mixed)),
+            Outcome::Mixed(Err(error)) => {
+                self.mixer.take(None);
+                self.complain(error);
+            }
+            Outcome::Written(Ok(count)) => self.say(format!("{count} pictures are written")),
+            Outcome::Read(_, Err(error)) | Outcome::Written(Err(error)) => self.complain(error),
+        }
+    }
+
+    /// Asks for the next frame of the picture and takes what is there; errors are said in the window.
+    pub fn draw(&mut self) {
         if self.fatal.is_some() {
             return;
         }
         let Some(work) = &mut self.work else { return };
-        if let Some((point, read)) = work.stage.reading() {
-            match read {
-                Ok(lux) => {
-                    let text = format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z);
-                    work.pointer.incident = Some(text);
-                }
-                Err(error) => self.complain(error),
-            }
+        let drawn = work.stage.draw();
+        for outcome in work.stage.outcomes() {
+            self.take(outcome);
         }
         let Some(work) = &mut self.work else { return };
-        match work.stage.draw() {
+        match drawn {
             Ok(_) => {}
             Err(ViewError::Gpu(error)) => self.lost(error.to_string()),
             Err(error) => {

@@ -3,7 +3,10 @@
 //! The window puts its wish, an `Order`, into a box that holds one: the newest wish is the one that counts. The engine brings
 //! the scene on the device up to it, draws the frames of the picture, and puts each into the `News`.
 
+mod errands;
+
 use std::{
+    collections::VecDeque,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -12,18 +15,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use glam::{DMat4, DVec3, Mat3};
+use glam::{DMat4, Mat3};
+
+pub use errands::{Errand, Mixed, Outcome, Sequence};
 
 use super::{
     ViewError,
     stage::{Change, change, relights},
 };
 use crate::{
-    camera::{ExposureMode, exposure::Receptor},
-    frame::{AntiAliasing, Aov, Picture, Renderer, Sample, Settings, Wanted, incident},
+    camera::ExposureMode,
+    frame::{AntiAliasing, Aov, Picture, Renderer, Sample, Settings, Wanted},
     gpu::Gpu,
     passes::GpuScene,
-    photometry::Lux,
     scene::{Scene, look::metering::ExposureControl},
     studio::{
         Opened,
@@ -71,12 +75,6 @@ pub struct Finished {
     pub number: u64,
 }
 
-/// A reading of incident light.
-pub(super) struct Reading {
-    pub point: DVec3,
-    pub lux: Result<Lux, String>,
-}
-
 /// What the engine does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
@@ -86,19 +84,21 @@ pub enum Task {
     Meter,
     /// Draws.
     Draw,
+    /// Draws several pictures: so many of how many are done.
+    Draws(usize, usize),
 }
 
 #[derive(Default)]
 struct Inbox {
     order: Option<Order>,
-    incident: Option<[DVec3; 2]>,
+    errands: VecDeque<Errand>,
 }
 
 /// What the engine has to say.
 #[derive(Default)]
 struct News {
     finished: Option<Arc<Finished>>,
-    reading: Option<Reading>,
+    outcomes: Vec<Outcome>,
     error: Option<ViewError>,
     /// The wish that the error answers, or the last that has ended without one.
     answered: u64,
@@ -112,6 +112,8 @@ struct Shared {
     news: Mutex<News>,
     told: Condvar,
     ends: AtomicBool,
+    /// The errand under way is not wanted any more.
+    cancel: AtomicBool,
     /// No more pictures will come.
     over: AtomicBool,
 }
@@ -156,20 +158,26 @@ impl Engine {
         self.shared.wake.notify_all();
     }
 
-    /// Has an incident-light meter held to a point, facing along a normal, in the scene of the last order.
-    pub(super) fn read_incident(&self, point: DVec3, normal: DVec3) {
-        lock(&self.shared.inbox).incident = Some([point, normal]);
+    /// Has something done beside the picture of the last order.
+    pub(super) fn send_on(&self, errand: Errand) {
+        self.shared.cancel.store(false, Ordering::Relaxed);
+        lock(&self.shared.inbox).errands.push_back(errand);
         self.shared.wake.notify_all();
+    }
+
+    /// Ends the errand under way, soon.
+    pub fn cancel(&self) {
+        self.shared.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// What became of errands, each once.
+    pub(super) fn outcomes(&self) -> Vec<Outcome> {
+        std::mem::take(&mut lock(&self.shared.news).outcomes)
     }
 
     /// The newest picture.
     pub(super) fn finished(&self) -> Option<Arc<Finished>> {
         lock(&self.shared.news).finished.clone()
-    }
-
-    /// The reading that was asked for, once.
-    pub(super) fn reading(&self) -> Option<Reading> {
-        lock(&self.shared.news).reading.take()
     }
 
     /// What went wrong, once.
@@ -263,22 +271,28 @@ struct Worker {
 impl Worker {
     fn run(&mut self) {
         while !self.shared.ends.load(Ordering::Relaxed) {
-            let (order, incident) = {
+            let (order, errand) = {
                 let mut inbox = lock(&self.shared.inbox);
-                (inbox.order.take(), inbox.incident.take())
+                let order = inbox.order.take();
+                // One thing at a time: a wish first.
+                let errand = if order.is_none() { inbox.errands.pop_front() } else { None };
+                (order, errand)
             };
             let answers = order.as_ref().map(|order| order.number);
-            let done = match (order, incident) {
-                (Some(order), incident) => {
-                    if incident.is_some() {
-                        lock(&self.shared.inbox).incident = incident;
-                    }
+            let done = match (order, errand) {
+                (Some(order), _) => {
                     self.task(Some(Task::Upload));
                     self.follow(order).map(|()| true)
                 }
-                (None, Some([point, normal])) => {
-                    self.read(point, normal);
-                    Ok(true)
+                (None, Some(errand)) => {
+                    let outcome = self.run_errand(errand);
+                    // It drew other pictures: this one begins anew.
+                    self.still = 0;
+                    outcome.map(|outcome| {
+                        lock(&self.shared.news).outcomes.push(outcome);
+                        self.tell();
+                        true
+                    })
                 }
                 (None, None) => Ok(false),
             };
@@ -325,7 +339,8 @@ impl Worker {
     /// Sleeps until there is something to do.
     fn wait(&self) {
         let inbox = lock(&self.shared.inbox);
-        if inbox.order.is_some() || inbox.incident.is_some() || self.shared.ends.load(Ordering::Relaxed) {
+        let asked = inbox.order.is_some() || !inbox.errands.is_empty();
+        if asked || self.shared.ends.load(Ordering::Relaxed) {
             return;
         }
         let rests = self.there.as_ref().map(|there| there.still_at.saturating_duration_since(Instant::now()));
@@ -400,18 +415,6 @@ impl Worker {
         };
         self.there = Some(there);
         Ok(())
-    }
-
-    /// Holds the meter to a surface.
-    fn read(&mut self, point: DVec3, normal: DVec3) {
-        self.task(Some(Task::Meter));
-        let (Some(renderer), Some(there)) = (&mut self.renderer, &self.there) else { return };
-        let opened = &there.opened;
-        let read = incident::illuminance(renderer, &opened.scene, point, normal, Receptor::Flat, opened.shadows());
-        // The reading drew other scenes: the picture begins anew.
-        self.still = 0;
-        lock(&self.shared.news).reading = Some(Reading { point, lux: read.map_err(|error| error.to_string()) });
-        self.tell();
     }
 
     /// Draws the next frame, if another would change the picture; true where one was drawn.

@@ -9,16 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use glam::{DMat4, DVec3, Mat3};
+use glam::{DMat4, Mat3};
 
-pub use super::engine::{Finished, Task};
+pub use super::engine::{Errand, Finished, Mixed, Outcome, Sequence, Task};
 use super::{
     ViewError,
     engine::{Engine, Order},
 };
 use crate::{
     frame::Aov,
-    photometry::Lux,
     scene::{
         Scene,
         look::{LightLook, Look},
@@ -135,8 +134,8 @@ pub struct Stage {
     pub frame_ms: f64,
     /// Further outputs that the next pictures bring.
     aovs: Vec<Aov>,
-    /// A reading of the meter is on its way.
-    reading: bool,
+    /// Errands under way.
+    errands: usize,
     /// The engine's first order of this stage: older pictures are of another scene.
     first: u64,
 }
@@ -180,7 +179,7 @@ impl Stage {
             full_ms: 0.0,
             frame_ms: 0.0,
             aovs: Vec::new(),
-            reading: false,
+            errands: 0,
             first: order,
         })
     }
@@ -336,7 +335,7 @@ impl Stage {
             finished.order == self.order && finished.still && finished.samples[0] == finished.samples[1]
         };
         let over = self.sent == self.order && self.engine.given_up(self.order);
-        self.playing.is_some() || self.reading || !(over || self.finished.as_ref().is_some_and(whole))
+        self.playing.is_some() || self.errands > 0 || !(over || self.finished.as_ref().is_some_and(whole))
     }
 
     /// When the window should look again by itself, beside the engine's own calls.
@@ -428,17 +427,28 @@ impl Stage {
         }
     }
 
-    /// Has an incident-light meter held to a surface; `reading` brings what it says.
-    pub fn read_incident(&mut self, point: DVec3, normal: DVec3) {
-        self.reading = true;
-        self.engine.read_incident(point, normal);
+    /// Has something done beside the picture; `outcomes` brings what became of it.
+    pub fn send_on(&mut self, errand: Errand) {
+        self.errands += 1;
+        self.engine.send_on(errand);
     }
 
-    /// What the incident-light meter has read: where, and the illuminance.
-    pub fn reading(&mut self) -> Option<(DVec3, Result<Lux, String>)> {
-        let reading = self.engine.reading()?;
-        self.reading = false;
-        Some((reading.point, reading.lux))
+    /// Ends the errand under way, soon.
+    pub fn cancel(&self) {
+        self.engine.cancel();
+    }
+
+    /// What became of errands, each once.
+    pub fn outcomes(&mut self) -> Vec<Outcome> {
+        let outcomes = self.engine.outcomes();
+        self.errands = self.errands.saturating_sub(outcomes.len());
+        outcomes
+    }
+
+    /// The wish that pictures answer now.
+    #[must_use]
+    pub fn order(&self) -> u64 {
+        self.order
     }
 
     /// The matrix of the last picture's white balance.

@@ -66,10 +66,6 @@ pub struct WaterLook {
     pub numbers: BTreeMap<&'static str, f64>,
 }
 
-/// Properties that are one number each.
-const NUMBERS: [&str; 10] =
-    ["speed", "period", "tile", "slope", "slope_still", "slope_fine", "foam", "foam_tile", "foam_depth", "shore"];
-
 impl WaterLook {
     fn set(&mut self, property: &str, read: &Reader<'_>) -> Result<bool, LookError> {
         let pair = || -> Result<DVec2, LookError> {
@@ -94,7 +90,8 @@ impl WaterLook {
             }
             "direction" => self.direction = Some(pair()?),
             _ => {
-                let Some(&name) = NUMBERS.iter().find(|name| **name == property) else { return Ok(false) };
+                let mut names = WaterSettings::default().numbers().into_iter().map(|(name, _)| name);
+                let Some(name) = names.find(|name| *name == property) else { return Ok(false) };
                 let value = read.number()?;
                 let mut tried = WaterSettings::default();
                 if let Some(slot) = number_of(&mut tried, name) {

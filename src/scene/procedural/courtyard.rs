@@ -1,8 +1,11 @@
 //! A walled court with orange trees, and a channel of water around a row of columns.
 
-use std::f32::consts::{PI, TAU};
+use std::{
+    f32::consts::{PI, TAU},
+    sync::Arc,
+};
 
-use glam::{DAffine3, DMat4, DQuat, DVec3, Vec2, Vec3};
+use glam::{DAffine3, DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
 use super::{
     atrium_parts::column,
@@ -13,11 +16,12 @@ use super::{
     textures,
 };
 use crate::scene::{
-    AlphaMode, Material, Primitive, Sampler, Scene, Volume, Wrap,
+    AlphaMode, Material, Primitive, Sampler, Scene, WaterSettings, Wrap,
     build::{MaterialId, SceneBuilder, SceneError, dielectric},
+    water::obstacles::{Along, Channel, Obstacle, flow_around},
 };
 
-/// The name of the water's material and node: what a flow is to be given to.
+/// The name of the water's material and node.
 pub const WATER: &str = "Channel water";
 
 /// The look of the court: a morning's sun from over the wall.
@@ -68,6 +72,8 @@ const DEPTH: f32 = 0.55;
 const FREEBOARD: f32 = 0.09;
 /// Where columns stand in the water (m along X).
 pub const COLUMNS: [f32; 5] = [-5.6, -2.8, 0.0, 2.8, 5.6];
+/// Radius of their shafts (m).
+const COLUMN: f32 = 0.19;
 
 /// Bricks laid in a herringbone, 20 cm x 10 cm, over 0.8 m x 0.8 m: distance (m) to the joint, and a number for the brick.
 fn herringbone(u: f32, v: f32) -> (f32, f32) {
@@ -161,8 +167,8 @@ fn wash_relief(u: f32, v: f32) -> f32 {
 }
 
 /// A court of 16 m x 11 m behind walls of 4.6 m, with an arcade, orange trees in pots, benches, and a channel of water 2.6 m wide and 0.46 m
-/// deep in which five columns carry a pergola. The water is a flat surface of the material [`WATER`]: n = 1.333, absorbing
-/// as clear water does. Cameras: "Channel", "Across", "Arcade".
+/// deep in which five columns carry a pergola. The water is a level surface of the material [`WATER`] that flows around the
+/// columns. Cameras: "Channel", "Across", "Arcade".
 ///
 /// # Errors
 /// None in practice: the scene is checked against the invariants of the scene model, and passes.
@@ -179,7 +185,35 @@ pub fn courtyard() -> Result<Scene, SceneError> {
     builder.camera("Channel", DVec3::new(-7.4, 1.62, 2.9), DVec3::new(1.2, 0.75, -0.7), 0.8, wide);
     builder.camera("Across", DVec3::new(0.9, 1.3, 4.6), DVec3::new(-0.6, 0.75, -3.0), 0.8, wide);
     builder.camera("Arcade", DVec3::new(-6.9, 1.62, -4.6), DVec3::new(2.0, 1.3, 0.6), 0.85, wide);
-    court.kit.builder.build()
+    let mut scene = court.kit.builder.build()?;
+    let_flow(&mut scene).map_err(|error| SceneError::Water { name: WATER.into(), error })?;
+    Ok(scene)
+}
+
+/// Mean speed of the channel's water (m/s): a brook's.
+const SPEED: f64 = 0.35;
+
+/// Lets the channel's water flow along X, around the columns.
+fn let_flow(scene: &mut Scene) -> Result<(), String> {
+    let half = [HALF.x, CHANNEL].map(f64::from);
+    let origin = DVec2::new(-half[0], -half[1]);
+    let size = -2.0 * origin;
+    // The plinths' corners go out farther than the shafts, and lie below the surface.
+    let radius = f64::from(COLUMN) * 1.2;
+    let obstacles = COLUMNS.map(|x| Obstacle::Cylinder { center: DVec2::new(f64::from(x), 0.0), radius }).to_vec();
+    let channel = Channel { origin, size, along: Along::X, obstacles, texels_per_metre: 16.0 };
+    let flow = flow_around(&channel).map_err(|error| error.to_string())?;
+    let settings = WaterSettings {
+        flow: Some(Arc::new(flow.map)),
+        rectangle: Some([origin, size]),
+        speed: SPEED * flow.peak,
+        slope: 0.045,
+        slope_still: 0.012,
+        tile: 1.6,
+        ..WaterSettings::default()
+    };
+    let material = scene.materials.iter().position(|material| material.name == WATER);
+    scene.add_water(material.ok_or("no material of this name")?, &settings)
 }
 
 struct Court {
@@ -243,20 +277,8 @@ impl Court {
     }
 
     fn water(&mut self) {
-        // Clear water, absorption 0.35, 0.06 and 0.02 1/m for red, green and blue (after Pope and Fry 1997).
-        let keep = |per_metre: f32| (-per_metre).exp();
-        let water = Material {
-            transmission: 1.0,
-            ior: 1.333,
-            volume: Volume {
-                thickness: DEPTH - FREEBOARD,
-                attenuation_distance: 1.0,
-                attenuation_color: Vec3::new(keep(0.35), keep(0.06), keep(0.02)),
-                ..Volume::default()
-            },
-            ..dielectric(WATER, Vec3::ONE, 0.0)
-        };
-        let water = self.kit.builder.add_material(water);
+        // What it is made of is `let_flow`'s, once the scene is whole.
+        let water = self.kit.builder.add_material(dielectric(WATER, Vec3::ONE, 0.0));
         let surface = ground(Vec2::new(HALF.x * 2.0, CHANNEL * 2.0), (160, 26));
         self.kit.one_relief(WATER, surface, water, at(0.0, -f64::from(FREEBOARD), 0.0));
     }
@@ -340,7 +362,7 @@ impl Court {
     /// Columns in the water with a pergola on them.
     fn columns(&mut self) {
         let height = 2.7 + DEPTH;
-        let shaft = self.kit.mesh("Channel column", column(height, 0.19), self.marble);
+        let shaft = self.kit.mesh("Channel column", column(height, COLUMN), self.marble);
         for x in COLUMNS {
             self.kit.put("Channel column", shaft, at(f64::from(x), -f64::from(DEPTH) + 0.02, 0.0));
         }

@@ -77,6 +77,25 @@ impl Default for WaterSettings {
     }
 }
 
+impl WaterSettings {
+    /// The numbers by their names in look files.
+    #[must_use]
+    pub fn numbers(&self) -> [(&'static str, f64); 10] {
+        [
+            ("speed", self.speed),
+            ("period", self.period),
+            ("tile", self.tile),
+            ("slope", self.slope),
+            ("slope_still", self.slope_still),
+            ("slope_fine", self.slope_fine),
+            ("foam", self.foam),
+            ("foam_tile", self.foam_tile),
+            ("foam_depth", self.foam_depth),
+            ("shore", self.shore),
+        ]
+    }
+}
+
 /// What a material has that is water.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Water {

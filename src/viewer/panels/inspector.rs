@@ -67,7 +67,7 @@ pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
 type Changes = Vec<(String, Option<String>)>;
 
 /// A number as a property has it: as short as it is exact enough.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if value != 0.0 && value.abs() < 1e-4 { format!("{value:e}") } else { text.to_owned() }
@@ -183,8 +183,10 @@ fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mu
     ui.end_row();
 }
 
-/// Strengths of a light in each unit that it can be given in: property, unit, value.
-fn strengths(source: PhysicalLight) -> Vec<(&'static str, &'static str, f64)> {
+/// Strengths of a light in each unit that it can be given in: property, unit, value. A file's colour is a factor, whose
+/// luminance counts; what a look sets does not depend on the colour.
+fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
+    let (source, luminance) = (light.source, light.color_luminance());
     let mut all = Vec::new();
     if let Some(lumens) = source.lumens() {
         all.push(("lumens", "lm", lumens.get()));
@@ -201,7 +203,16 @@ fn strengths(source: PhysicalLight) -> Vec<(&'static str, &'static str, f64)> {
     if let Some(ev) = source.ev100() {
         all.push(("ev100", "EV", ev.get()));
     }
+    for (property, _, value) in &mut all {
+        *value = if *property == "ev100" { *value + luminance.log2() } else { *value * luminance };
+    }
     all
+}
+
+/// The strength of a light in the unit that its author wrote: property and value.
+pub(super) fn strength(light: &Light) -> Option<(&'static str, f64)> {
+    let unit = authored(light.source);
+    strengths(light).into_iter().find(|(property, ..)| *property == unit).map(|(property, _, value)| (property, value))
 }
 
 /// The unit that the author wrote.
@@ -355,7 +366,7 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
     let source = light.source;
     ui.weak(source.emitter().name());
     grid(ui, "light", |ui| {
-        let all = strengths(source);
+        let all = strengths(light);
         let unit = authored(source);
         if let Some(&(property, short_unit, value)) = all.iter().find(|(property, ..)| *property == unit) {
             ui.label("Strength");

@@ -2,6 +2,7 @@
 
 pub mod gallery;
 pub mod inspector;
+pub mod mixer;
 pub mod outliner;
 pub mod palette;
 pub mod picture;
@@ -13,7 +14,10 @@ use std::path::PathBuf;
 
 use egui::{Key, KeyboardShortcut, Modifiers, Ui};
 
-use super::app::App;
+use super::{
+    app::App,
+    stage::{Errand, Sequence},
+};
 use crate::{output, studio::Request, walk::Mode};
 
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
@@ -43,6 +47,7 @@ impl App {
             }
             egui::CentralPanel::no_frame().show(ui, |ui| self.picture(ui));
         }
+        self.show_mixer(ui);
         self.notices(ui);
         self.dialogs(ui);
         self.show_palette(ui);
@@ -83,6 +88,9 @@ impl App {
         }
         if key(Key::H) {
             self.scopes.open = !self.scopes.open;
+        }
+        if key(Key::X) {
+            self.mixer.open = !self.mixer.open;
         }
         if key(Key::C) {
             self.scopes.next_overlay();
@@ -149,6 +157,12 @@ impl App {
                     self.screenshot();
                     ui.close();
                 }
+                let played = self.work.as_ref().and_then(|work| work.stage.time());
+                if ui.add_enabled(played.is_some(), egui::Button::new("Sequence to PNG files...")).clicked() {
+                    let file = PathBuf::from("sequence.png");
+                    self.sequence = Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
+                    ui.close();
+                }
                 if ui.button("Quit    Ctrl+Q").clicked() {
                     self.close();
                 }
@@ -198,6 +212,8 @@ impl App {
             self.time_bar(ui);
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
+            ui.toggle_value(&mut self.mixer.open, "Mixer")
+                .on_hover_text("X: balances lights without drawing them again");
             self.truth_bar(ui);
         });
     }
@@ -261,6 +277,45 @@ impl App {
         }
     }
 
+    /// Asks where the pictures of a sequence go, and how many there are.
+    fn sequence_dialog(&mut self, ctx: &egui::Context) {
+        let Some((mut file, mut first, mut seconds, mut fps)) = self.sequence.take() else { return };
+        let mut open = true;
+        egui::Modal::new("sequence".into()).show(ctx, |ui| {
+            ui.heading("Pictures of what is played");
+            ui.text_edit_singleline(&mut file).on_hover_text("each picture's number is added to the name");
+            egui::Grid::new("sequence").show(ui, |ui| {
+                let value = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, range| {
+                    ui.label(name);
+                    ui.add(egui::DragValue::new(value).speed(0.1).range(range).suffix(unit));
+                    ui.end_row();
+                };
+                value(ui, "From", &mut first, " s", -1e6..=1e6);
+                value(ui, "For", &mut seconds, " s", 0.0..=1e5);
+                value(ui, "Pictures a second", &mut fps, "", 0.1..=1000.0);
+            });
+            let count = (seconds * fps).round().clamp(1.0, 100_000.0) as u32;
+            ui.label(format!(
+                "{count} pictures of {}",
+                self.work.as_ref().map_or("", |work| work.stage.opened.camera_name.as_str())
+            ));
+            ui.horizontal(|ui| {
+                if ui.button("Write").clicked()
+                    && let Some(work) = &mut self.work
+                {
+                    open = false;
+                    let file = PathBuf::from(file.trim()).with_extension("png");
+                    work.stage.play(false);
+                    work.stage.send_on(Errand::Write(Sequence { file, first, fps, count }));
+                }
+                open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
+            });
+        });
+        if open {
+            self.sequence = Some((file, first, seconds, fps));
+        }
+    }
+
     fn dialogs(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         if self.about_to_close {
@@ -305,6 +360,7 @@ impl App {
                 self.save_field = Some(place);
             }
         }
+        self.sequence_dialog(&ctx);
         let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
         if let Some(recovered) = recovered {
             let mut keep = true;

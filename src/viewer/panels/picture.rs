@@ -10,6 +10,7 @@ use crate::{
     viewer::{
         aim,
         app::{App, pixel_of},
+        stage::Errand,
     },
     walk::{Input, Mode},
 };
@@ -267,7 +268,7 @@ impl App {
     fn read_incident(&mut self, surface: Surface) {
         let Some(work) = &mut self.work else { return };
         work.pointer.incident = None;
-        work.stage.read_incident(surface.point, surface.normal);
+        work.stage.send_on(Errand::Read(surface.point, surface.normal));
     }
 
     /// Where the lights are, to be seen and dragged.

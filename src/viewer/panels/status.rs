@@ -41,7 +41,9 @@ impl App {
                 }
             }
             let Some(finished) = &work.stage.finished else {
-                return busy(ui, work.stage.task());
+                // Nothing of several pictures is drawn before the first.
+                let _ = busy(ui, work.stage.task());
+                return;
             };
             let picture = &finished.picture;
             if let Some(place) = work.pointer.place {
@@ -82,21 +84,27 @@ impl App {
                     ))
                     .weak(),
                 );
-                busy(ui, work.stage.task());
+                if busy(ui, work.stage.task()) {
+                    work.stage.cancel();
+                }
             });
         });
     }
 }
 
-/// What the renderer has been at for longer than one notices.
-fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) {
-    let Some((task, since)) = task else { return };
-    let what = match task {
-        Task::Upload => "putting the scene on the device",
-        Task::Meter => "reading the meter",
-        Task::Draw => "drawing",
+/// What the renderer has been at for longer than one notices; true where the user has enough of it.
+fn busy(ui: &mut Ui, task: Option<(Task, Duration)>) -> bool {
+    let Some((task, since)) = task else { return false };
+    let seconds = since.as_secs_f64();
+    let (what, several) = match task {
+        Task::Upload => (format!("putting the scene on the device, {seconds:.0} s"), false),
+        Task::Meter => (format!("reading the meter, {seconds:.0} s"), false),
+        Task::Draw => (format!("drawing, {seconds:.0} s"), false),
+        Task::Draws(done, of) => (format!("drawing, {done} of {of} done"), true),
     };
-    ui.label(RichText::new(format!("{what}, {:.0} s", since.as_secs_f64())).color(Color32::YELLOW));
+    let stopped = several && ui.small_button("Stop").clicked();
+    ui.label(RichText::new(what).color(Color32::YELLOW));
+    stopped
 }
 
 impl App {

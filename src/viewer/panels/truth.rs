@@ -351,7 +351,9 @@ impl App {
         let ctx = ui.ctx().clone();
         self.update_scopes(&ctx);
         self.compare(&ctx);
-        let raster = self.scopes.over.as_ref().map(TextureHandle::id).or(picture);
+        let order = self.work.as_ref().map_or(0, |work| work.stage.order());
+        let over = self.scopes.over.as_ref().or(self.mixer.shown(order));
+        let raster = over.map(TextureHandle::id).or(picture);
         let reference = self.truth.texture.as_ref().filter(|_| self.truth.reference().is_some()).map(TextureHandle::id);
         let painter = ui.painter_at(rect);
         let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
