@@ -727,5 +727,5 @@ fn a_flow_map_is_made_and_taken() {
     let [before, beside] = [DVec2::new(0.05, 0.5), DVec2::new(0.5, 0.85)].map(|place| map.at(place));
     assert!(beside.x > before.x * 1.2 && before.x > 0.0, "{before} {beside}");
     failed(&made(&["--cylinder", "0,0,-1"]), 2, &["cylinder"]);
-    failed(&made(&["--block", "-0.5,-1,0.5,1"]), 2, &["closed"]);
+    failed(&made(&["--block", "-0.5,-1,0.5,1"]), 2, &["close the channel"]);
 }

@@ -6,6 +6,8 @@
 //! open, so that round columns are round (Batty, Bertails and Bridson, "A Fast Variational Framework for Accurate Solid-Fluid
 //! Coupling", SIGGRAPH 2007; Ng, Min and Gibou, "An efficient fluid-solid coupling algorithm", 2009).
 
+use std::fmt;
+
 use glam::{DVec2, Vec2};
 
 use super::map::{FlowMap, MOST_SIDE};
@@ -39,6 +41,16 @@ impl Obstacle {
                 let beyond = (place - (low + high) / 2.0).abs() - (high - low) / 2.0;
                 beyond.max(DVec2::ZERO).length() + beyond.max_element().min(0.0)
             }
+        }
+    }
+}
+
+/// As `sunny16 flow` takes it.
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cylinder { center, radius } => write!(f, "cylinder {},{},{radius}", center.x, center.y),
+            Self::Block { low, high } => write!(f, "block {},{},{},{}", low.x, low.y, high.x, high.y),
         }
     }
 }
@@ -365,7 +377,7 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
             Obstacle::Block { low, high } => low.is_finite() && high.is_finite() && low.cmplt(high).all(),
         };
         if !fits {
-            return wrong(format!("{obstacle:?} is no shape: its numbers are finite, its radius or sides above 0"));
+            return wrong(format!("{obstacle} is no shape: its numbers are finite, its radius or sides above 0"));
         }
     }
     Ok(())
