@@ -80,8 +80,14 @@ Met surface_met(BvhHit hit, vec3 d) {
     return Met(hit_place(hit), n, away, instance.surface & ~BVH_NO_SHADOW);
 }
 
+// The mean of a material's base colour.
+vec3 mean_base_color(Material m) {
+    vec3 root = vec3((uvec3(m.mean_color) >> uvec3(0u, 10u, 20u)) & 1023u) / 1023.0;
+    return clamp(m.base_color.rgb * root * root, 0.0, 1.0);
+}
+
 // Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
-// surface of its factors (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
+// surface of its mean colour (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
 vec3 lit_anew(Met met, vec3 d, vec3 share) {
     Material m = materials[met.material];
     float side = dot(met.away, d) > 0.0 ? -1.0 : 1.0;
@@ -89,7 +95,7 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
     vec3 light = glows ? m.emission.rgb : vec3(0.0);
     vec3 n = met.normal * side;
     if ((m.flags & MATERIAL_UNLIT) == 0u) {
-        vec3 matte = clamp(m.base_color.rgb, 0.0, 1.0) / PI;
+        vec3 matte = mean_base_color(m) / PI;
         in_water = water_at(met.position);
         if (has_surroundings()) {
             bool under = in_water != NONE;

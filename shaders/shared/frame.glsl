@@ -158,7 +158,7 @@ struct Material {
     uint flags;
     uint layers;               // number of its LayeredMaterial, or NONE
     float layer_mark;          // what the G-buffer's emission has as alpha: see LAYER_MARK
-    uint pad0;
+    uint mean_color;           // of the base colour's texture, linear: root of red, green, blue, ten bits each from the lowest
     vec4 uv_rows[10];          // five textures, two rows each: xyz row, w of the first row = texture coordinate set
 };
 

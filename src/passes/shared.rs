@@ -225,8 +225,8 @@ shader_struct! {
         pub layers: u32,
         /// Alpha of the G-buffer's emission: 1, or how the layered pass's pixels are told (`LAYER_MARK`).
         pub layer_mark: f32,
-        /// Padding.
-        pub pad0: u32,
+        /// The mean of the base colour's texture, for who has no texture at hand: `packed_mean`.
+        pub mean_color: u32,
         /// Two rows for each of five textures.
         pub uv_rows: [Vec4; 10],
     }

@@ -160,7 +160,7 @@ fn rectangle_of(a: [DVec3; 3], b: [DVec3; 3]) -> Option<[DVec3; 3]> {
 const TEXEL_STEPS: u32 = 24;
 
 /// The sRGB curve for each of a texture's codes.
-static LINEAR: LazyLock<[f32; 256]> =
+pub(super) static LINEAR: LazyLock<[f32; 256]> =
     LazyLock::new(|| std::array::from_fn(|code| color::srgb_eotf(code as f64 / 255.0) as f32));
 
 /// The mean of an emissive texture (linear) over a triangle.

@@ -7,6 +7,7 @@ pub mod environment;
 pub mod gltf;
 pub mod inspect;
 pub mod look;
+mod mean_color;
 pub mod model;
 pub mod probe;
 pub mod procedural;

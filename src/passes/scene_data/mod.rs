@@ -233,6 +233,12 @@ fn all_materials(scene: &Scene, bodies: &[area_lights::LampBody]) -> Vec<scene::
     own.chain(bodies.iter().map(|body| body.material.clone())).collect()
 }
 
+/// A linear colour of at most 1 in ten bits each of its root.
+fn packed_mean(color: Vec3) -> u32 {
+    let bits = color.clamp(Vec3::ZERO, Vec3::ONE).to_array().map(|v| (v.sqrt() * 1023.0 + 0.5) as u32);
+    bits[0] | bits[1] << 10 | bits[2] << 20
+}
+
 /// `numbers`: which of them are layered materials, and which of those.
 fn pack_all(
     scene: &Scene,
@@ -244,6 +250,7 @@ fn pack_all(
     let pack = |(index, material): (usize, &scene::Material)| {
         let mut packed = pack_material(material, has_tangents.get(index).copied().unwrap_or(false));
         packed.flags |= if index > default_material { shared::MATERIAL_LAMP } else { 0 };
+        packed.mean_color = packed_mean(material.base_color_texture.map_or(Vec3::ONE, |t| scene.mean_color(t)));
         packed.layer_mark = layers::layer_mark(material, scene.multiscatter);
         let lights = index > default_material || scene.emissive_lights && !material.unlit;
         if lights && material.emission != Vec3::ZERO && packed.layer_mark < shared::LAYER_MARK {

@@ -1,0 +1,64 @@
+//! Pictures by their mean, for who meets a surface without its texture at hand.
+
+use glam::Vec3;
+
+use super::{Scene, TextureRef, emissive::LINEAR};
+
+impl Scene {
+    /// The mean of a texture's picture (linear), of what is opaque in it; white where there is none.
+    #[must_use]
+    pub fn mean_color(&self, texture: TextureRef) -> Vec3 {
+        let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));
+        let Some(image) = image else { return Vec3::ONE };
+        // Rows and columns apart, so that no pattern of the picture falls in with the step.
+        let (step, side) = (|length: u32| (length / MEAN_SIDE).max(1) as usize, image.width.max(1) as usize);
+        let (mut sum, mut weight) = (Vec3::ZERO, 0.0f32);
+        for row in image.rgba8.chunks_exact(side * 4).step_by(step(image.height)) {
+            for texel in row.chunks_exact(4).step_by(step(image.width)) {
+                let &[r, g, b, a] = texel else { continue };
+                let opacity = f32::from(a) / 255.0;
+                sum += Vec3::new(LINEAR[usize::from(r)], LINEAR[usize::from(g)], LINEAR[usize::from(b)]) * opacity;
+                weight += opacity;
+            }
+        }
+        if weight > 0.0 { sum / weight } else { Vec3::ONE }
+    }
+}
+
+/// Texels along a side, about, that the mean of a picture is taken of.
+const MEAN_SIDE: u32 = 128;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::{
+        Sampler,
+        build::SceneBuilder,
+        procedural::{shapes, textures::Picture},
+    };
+
+    #[test]
+    fn the_mean_is_of_light_and_of_what_is_opaque() {
+        let mut builder = SceneBuilder::new("means");
+        let picture = |rgba: fn(usize) -> [u8; 4]| Picture {
+            width: 300,
+            height: 200,
+            rgba8: (0..60_000).flat_map(rgba).collect(),
+        };
+        let chequered = picture(|i| if (i % 300 + i / 300) % 2 == 0 { [255; 4] } else { [0, 0, 0, 255] });
+        let leaf = picture(|i| if i % 300 < 30 { [0, 188, 0, 255] } else { [255, 255, 255, 0] });
+        let textures = [chequered, leaf].map(|picture| {
+            let texture = builder.add_texture("picture", picture, Sampler::default());
+            SceneBuilder::texture_ref(texture)
+        });
+        let material = builder.add_material(crate::scene::build::dielectric("plain", Vec3::ONE, 0.5));
+        let mesh = builder.add_mesh("plane", shapes::plane(glam::Vec2::ONE, 1, 1), material);
+        builder.instance("plane", mesh, glam::DMat4::IDENTITY);
+        let scene = builder.build().unwrap();
+        let [chequered, leaf] = textures.map(|texture| scene.mean_color(texture));
+        assert!((chequered - Vec3::splat(0.5)).abs().max_element() < 0.01, "{chequered}");
+        // Code 188 is half of the light: what is not there has no part in it.
+        assert!((leaf - Vec3::new(0.0, 0.503, 0.0)).abs().max_element() < 0.005, "{leaf}");
+    }
+}
