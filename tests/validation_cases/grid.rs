@@ -104,7 +104,7 @@ pub fn cases() -> Vec<Case> {
                 more: if light == "sky" && !full { vec![("sky.hdr".into(), hdr(64, 32, sky))] } else { Vec::new() },
                 bounces: if full { 32 } else { 1 },
                 // Highlights of a lamp on smooth metal are two pixels wide.
-                spp: if light == "lamp" && !full { 2048 } else { 512 },
+                spp: if light == "lamp" && !full { 1024 } else { 512 },
                 raster: light != "sky" && !full,
                 references,
                 ..Case::default()

@@ -26,10 +26,10 @@ pub const DESIGN: &str = "dgauss-50-f2";
 
 /// The look: the sun stands in the picture's upper right, and the camera's own lens answers it.
 pub const LOOK: &str = "\
-# The sun is in the picture: 8 degrees right of the lens and 9 above the horizon.
+# The sun is in the picture, right of the middle and low.
 [environment.sun]
 azimuth = 9
-elevation = 11
+elevation = 8.5
 
 [environment.sky]
 turbidity = 3
@@ -111,8 +111,8 @@ pub fn lens_portrait() -> Result<Scene, SceneError> {
     cap(&mut kit);
     leaves(&mut kit);
     let wide = Some(16.0 / 9.0);
-    let eye = DVec3::new(0.06, 1.06, 0.5);
-    kit.builder.camera("Portrait", eye, DVec3::new(0.035, 1.0, -0.1), 0.6, wide);
+    let eye = DVec3::new(0.045, 0.985, 0.46);
+    kit.builder.camera("Portrait", eye, DVec3::new(0.075, 0.985, -0.5), 0.6, wide);
     kit.builder.camera("Glass", DVec3::new(0.09, 1.02, 0.22), DVec3::new(-0.02, 0.93, 0.0), 0.42, wide);
     kit.builder.build()
 }
