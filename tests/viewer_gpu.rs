@@ -529,6 +529,7 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
         assert!(mean.abs() < most && each < 4.0 * most, "{mean} {each}");
     };
     near(&bench.app.mixer.sum().unwrap(), &bench.picture().nits.clone(), 0.002);
+    bench.app.mixer.open = true;
     // Two stops less of one light, and another switched off: the same as drawing that.
     let names = sunny16_lights(&bench);
     assert!(bench.app.mixer.set(&names[0], Fader { stops: -2.0, off: false }));
