@@ -24,6 +24,7 @@ use sunny16::{
     scene::{
         Material, Scene,
         build::{SceneBuilder, dielectric, facing},
+        look::ShadowMethod,
         procedural::shapes,
     },
 };
@@ -283,6 +284,60 @@ fn the_flux_of_every_lamp_is_what_was_written() {
         let flux = measured_flux(&mut renderer, emitter, LightStrength::Lumens(Lumen(1000.0)));
         println!("{name}: {flux:.2} lm of 1000");
         assert!((flux / 1000.0 - 1.0).abs() < 5e-3, "{name}: {flux} lm");
+    }
+}
+
+/// A glowing ball of 1280 triangles in a box: what its walls get is what it sends, and each place gets what a sphere gives,
+/// though far fewer lights stand for it.
+#[test]
+fn a_glowing_ball_of_many_triangles_loses_no_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    const SIDE: u32 = 10;
+    let (radius, nits, half) = (0.3f32, 100.0f32, 1.0);
+    let ball = shapes::icosphere(radius, 3);
+    let corner = |index: u32| ball.positions[index as usize].as_dvec3();
+    let area: f64 = (ball.indices.chunks_exact(3))
+        .map(|t| (corner(t[1]) - corner(t[0])).cross(corner(t[2]) - corner(t[0])).length() / 2.0)
+        .sum();
+    assert_eq!(ball.indices.len(), 3 * 1280);
+    let sent = PI * f64::from(nits) * area;
+    for budget in [None, Some(100)] {
+        let (mut flux, mut worst) = (0.0, 0f64);
+        for face in 0..6 {
+            let sign = if face % 2 == 0 { 1.0 } else { -1.0 };
+            let out = [DVec3::X, DVec3::Y, DVec3::Z][face / 2] * sign;
+            let mut builder = SceneBuilder::new("box");
+            let matte = builder.add_material(dielectric("matte", Vec3::ONE, 1.0));
+            let wall = builder.add_mesh("face", shapes::plane(Vec2::splat(2.2), 1, 1), matte);
+            let to_inside = glam::DQuat::from_rotation_arc(DVec3::Y, -out);
+            builder.instance("face", wall, DMat4::from_rotation_translation(to_inside, out * half));
+            let glow = Material { emission: Vec3::splat(nits), ..dielectric("glow", Vec3::ZERO, 1.0) };
+            let glow = builder.add_material(glow);
+            let mesh = builder.add_mesh("ball", ball.clone(), glow);
+            builder.instance("ball", mesh, DMat4::IDENTITY);
+            let mut scene = builder.build().unwrap();
+            (scene.emissive_lights, scene.emissive_patches) = (true, budget);
+            let view = parallel(out * 0.5, out, half as f32, 4.0, (SIDE, SIDE));
+            let plain = settings(20.0, vec![Aov::DirectDiffuse]);
+            // Its own mesh shades none of it.
+            let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 1, ..plain.shadows };
+            let seen = picture(&mut renderer, &scene, &view, &Settings { shadows, ..plain });
+            for y in 0..SIDE as usize {
+                for x in 0..SIDE as usize {
+                    let p = hit_plane(&view, x, y, out * half, -out);
+                    let kept = 1.0 - dielectric_fresnel(-p.normalize(), -out);
+                    let got = aov3(&seen, Aov::DirectDiffuse, x, y).y * PI / kept;
+                    let want = sent / (4.0 * PI * p.length_squared()) * out.dot(p.normalize());
+                    worst = worst.max((got / want - 1.0).abs());
+                    flux += got;
+                }
+            }
+        }
+        flux *= (2.0 * half / f64::from(SIDE)).powi(2);
+        println!("{budget:?}: {flux:.3} lm of {sent:.3}, worst place {:.3} %", 100.0 * worst);
+        assert!((flux / sent - 1.0).abs() < 5e-3, "{budget:?}: {flux} of {sent}");
+        assert!(worst < 0.01, "{budget:?}: {worst}");
     }
 }
 

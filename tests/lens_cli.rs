@@ -28,6 +28,29 @@ fn every_lens_is_listed_and_described() {
     }
 }
 
+/// The figures of docs/lens.md.
+#[test]
+fn real_lenses_breathe_as_they_are_focused() {
+    let dir = tempfile::tempdir().unwrap();
+    // Percent by lines of one focus, one for each focal length of a zoom.
+    let breathing = |lens: &str, focus: &str| -> Vec<f64> {
+        let run = sunny16(dir.path(), &["lens", lens], &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let of =
+            |line: &str| line.trim().strip_prefix(focus)?.strip_suffix('%')?.split_whitespace().last()?.parse().ok();
+        run.out.lines().filter_map(of).collect()
+    };
+    let near = |got: &[f64], want: &[f64]| {
+        let fits = got.len() == want.len() && got.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.055);
+        assert!(fits, "{got:?} is not {want:?}");
+    };
+    // Moved as a whole, near v / f of the imaging equation: S / (S - f) with S from the front principal plane.
+    near(&breathing("builtin:dgauss-50-f2", "3 m"), &[-1.56]);
+    near(&breathing("builtin:dgauss-50-f2", "1 m"), &[-4.68]);
+    let zoom = breathing("builtin:canon-70-200-f2.8", "3 m");
+    near(&[zoom[0], zoom[zoom.len() - 1]], &[-10.2, -16.2]);
+}
+
 #[test]
 fn bad_lenses_are_named_with_place_and_remedy() {
     let dir = tempfile::tempdir().unwrap();

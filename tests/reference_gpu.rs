@@ -203,3 +203,21 @@ fn glowing_triangles_light_and_shade_as_the_path_tracer_says() {
     assert!(bias < 5e-3 * guard.slack(), "{bias}");
     assert!(blocks < 0.02, "{blocks}");
 }
+
+/// 1280 triangles as 64 lights, each with a shadow ray of its own.
+#[test]
+fn a_glowing_ball_lights_in_few_pieces_as_the_path_tracer_says() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut scene = scene(Emitter::Point, LightStrength::Candela(Candela(0.0)));
+    let ball = Primitive { material: Some(scene.materials.len()), ..shapes::icosphere(0.3, 3) };
+    scene.materials.push(Material { emission: Vec3::new(900.0, 800.0, 600.0), ..dielectric("glow", Vec3::ZERO, 1.0) });
+    let local = DMat4::from_translation(DVec3::new(1.2, 2.2, 1.0));
+    scene.nodes.push(Node { mesh: Some(scene.meshes.len()), local, ..Node::default() });
+    scene.roots.push(scene.nodes.len() - 1);
+    scene.meshes.push(Mesh { name: "ball".into(), primitives: vec![ball] });
+    (scene.emissive_lights, scene.emissive_patches) = (true, Some(64));
+    let (bias, blocks) = compare("glowing ball", &mut renderer, &scene, 1);
+    assert!(bias < 0.01 * guard.slack(), "{bias}");
+    assert!(blocks < 0.02, "{blocks}");
+}

@@ -316,3 +316,44 @@ fn maps_kept_from_frame_to_frame_are_those_that_would_be_drawn() {
         assert_eq!(kept.nits, fresh.nits, "step {index}");
     }
 }
+
+/// Beside the straight edge of a shadow that runs away from the camera, along the texels' grid: each cascade has its own
+/// level there, and one gives way to the next without a step.
+#[test]
+fn no_step_is_seen_between_cascades() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = perspective(DVec3::new(0.0, 12.0, 6.0), DVec3::new(0.0, 0.0, -22.0), 0.8, 0.05, (9, 400));
+    let mut jumps = 0;
+    for edge in [0.05, 0.1] {
+        let mut builder = SceneBuilder::new("edge");
+        let matte = builder.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+        let plane = builder.add_mesh("plane", shapes::plane(Vec2::splat(200.0), 1, 1), matte);
+        builder.instance("plane", plane, DMat4::IDENTITY);
+        let roof = builder.add_mesh("roof", shapes::cuboid(Vec3::new(4.0, 0.2, 180.0)), matte);
+        builder.instance("roof", roof, DMat4::from_translation(DVec3::new(2.0 + edge, 1.0, 0.0)));
+        builder.sun("sun", Lux(500.0), Vec3::ONE, DVec3::NEG_Y);
+        let scene = builder.build().unwrap();
+        let lit = |enabled: bool, renderer: &mut Renderer| {
+            let plain = settings(enabled);
+            let shadows = ShadowSettings { resolution: 256, ..plain.shadows };
+            picture(renderer, &scene, &view, &Settings { shadows, ..plain })
+        };
+        let (with, without) = (lit(true, &mut renderer), lit(false, &mut renderer));
+        // The middle column is the plane at x = 0, out to 80 m.
+        let levels: Vec<f64> = (0..400)
+            .filter(|&y| (-80.0..0.0).contains(&hit_plane(&view, 4, y, DVec3::ZERO, DVec3::Y).z))
+            .map(|y| nits(&with, 4, y).y / nits(&without, 4, y).y)
+            .collect();
+        let greatest = levels.iter().fold(0.0, |a, b| f64::max(a, *b));
+        let least = levels.iter().fold(1.0, |a, b| f64::min(a, *b));
+        let step = levels.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(0.0, f64::max);
+        println!("{edge} m: {} rows, from {least:.3} to {greatest:.3}, greatest step {step:.3}", levels.len());
+        // Three changes between four cascades: without blending one of them has a third of the range at least.
+        if greatest - least > 0.2 {
+            jumps += 1;
+            assert!(step < (greatest - least) / 4.0, "{edge}: {step} of {}", greatest - least);
+        }
+    }
+    assert_eq!(jumps, 2);
+}

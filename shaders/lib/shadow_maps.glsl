@@ -104,6 +104,9 @@ float shadow_texel(ShadowMap map, float w) {
     return 2.0 * w / (map.size * min(length(right), length(up)));
 }
 
+// The outer part of a cascade over which it gives way to the next.
+const float CASCADE_BLEND = 0.1;
+
 // Whether a light reaches a point of a surface with this unit shading normal, by its maps: 0 to 1. Beyond what they cover it does.
 float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
     uint first = light.shadow;
@@ -114,20 +117,32 @@ float shadow_map_visibility(Light light, vec3 position, vec3 shading) {
         uint axis = size.x >= size.y && size.x >= size.z ? 0u : (size.y >= size.z ? 1u : 2u);
         map = shadow_maps[first + 2u * axis + (d[axis] < 0.0 ? 1u : 0u)];
     } else if (map.count > 1u) {
-        // The first cascade that has the point, with room for the filter.
+        // The first cascade that has the point, with room for the filter; in its outer part more and more the next one, so
+        // that no change of resolution is seen (Engel, "Cascaded Shadow Maps", ShaderX5, 2006).
+        float nearer = 1.0;
+        float counts = -1.0;
         for (uint i = 0u; i < map.count; ++i) {
             ShadowMap cascade = shadow_maps[first + i];
             vec4 clip = cascade.to_clip * vec4(position, 1.0);
             float room = 1.0 - 2.0 * SHADOW_BORDER / cascade.size;
-            if (max(abs(clip.x), abs(clip.y)) < room) {
+            float inside = room - max(abs(clip.x), abs(clip.y));
+            if (inside > 0.0) {
                 // Positions come from the depth buffer, right to some units in the last place of a float.
                 vec3 along = vec3(cascade.to_clip[0].z, cascade.to_clip[1].z, cascade.to_clip[2].z);
                 float slack = length(along) * length(position) * 4e-6 + 4e-7;
                 float texel = shadow_texel(cascade, 1.0);
-                return mapped_visibility(cascade, position, shading, -light.direction, texel, vec2(1.0, slack));
+                float lit = mapped_visibility(cascade, position, shading, -light.direction, texel, vec2(1.0, slack));
+                if (counts >= 0.0) {
+                    return mix(lit, nearer, counts);
+                }
+                nearer = lit;
+                counts = min(inside / (CASCADE_BLEND * room), 1.0);
+                if (counts == 1.0) {
+                    return lit;
+                }
             }
         }
-        return 1.0;
+        return nearer;
     }
     float w = dot(vec4(map.to_clip[0].w, map.to_clip[1].w, map.to_clip[2].w, map.to_clip[3].w), vec4(position, 1.0));
     if (w <= 0.0) {

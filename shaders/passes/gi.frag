@@ -329,5 +329,6 @@ void main() {
         }
     }
     out_matte = vec4(to_half_range(matte * frame.pre_exposure), min(taken * frame.pre_exposure, 60000.0));
-    out_glossy = vec4(to_half_range(glossy * frame.pre_exposure), 0.0);
+    glossy *= frame.pre_exposure;
+    out_glossy = vec4(min(mix(vec3(0.0), glossy, greaterThan(glossy, vec3(0.0))), 1e9), 0.0);
 }

@@ -27,6 +27,9 @@ layout(location = 2) out vec4 out_diffuse;
 layout(location = 3) out vec4 out_specular;
 #endif
 
+// Stops that the exposure may change by from frame to frame while the picture goes slowly.
+const float QUIET_EXPOSURE = 0.5;
+
 // What the material's cavities leave of diffuse light, beyond what rays have met: both are of the same surroundings, so that
 // what the picture measures as hidden is not taken twice.
 float left_by_cavities(ivec2 pixel) {
@@ -48,7 +51,8 @@ void main() {
     // Reflections in the picture take what these found no light for.
     const uint LATER = AMBIENT_REFLECTED_APART | AMBIENT_REFLECTED_BY_RAYS;
     vec3 light = to_half_range(diffuse + ((frame.ambient & LATER) == LATER ? vec3(0.0) : specular));
-    if (gi.quiet > 0.0) {
+    // A step of exposure changes the whole picture: what it was behind is made up for at once.
+    if (gi.quiet > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
         vec3 shown = texelFetch(shown_image, pixel, 0).rgb * frame.history_scale;
         // A step of eight bits by sRGB's curve: 1/3300 of white in the dark, about a sixtieth of the light where it is not.
         vec3 step = gi.quiet * (1.0 / 3300.0 + shown / 60.0);

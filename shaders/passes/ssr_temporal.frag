@@ -55,6 +55,8 @@ const float SHARP = 0.01;
 // dark by sRGB's curve, about a sixtieth of the light where it is not), by more before so many frames are in it.
 const float QUIET_STEP = 0.1;
 const float QUIET_FROM = 64.0;
+// Stops that the exposure may change by from frame to frame meanwhile.
+const float QUIET_EXPOSURE = 0.5;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
 bool in_picture(vec2 at) {
@@ -362,9 +364,9 @@ void main() {
     }
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
     out_shown = out_history;
-    if (ssr.still != 0u && count > 0.0) {
+    if (ssr.still != 0u && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
         // One ray in hundreds that finds something moves the mean of a still view at once by what can be seen: the picture
-        // follows it slowly, and the slower the longer the history.
+        // follows it slowly, and the slower the longer the history. After a step of exposure it is the mean at once.
         vec4 shown = texelFetch(shown_image, pixel, 0);
         shown.rgb *= frame.history_scale;
         float early = QUIET_FROM / count;

@@ -112,9 +112,11 @@ uvec3 random(uvec3 v) {
 
 // To what half floats hold, up or down by chance so that the mean stays: a history of many frames would else sink where
 // the device rounds down, and swallow small steps where it rounds to the nearest. Thirteen bits of the float's significand
-// go; what is smaller than the least normal half float is rounded by the device.
+// go; below the least normal half float its steps stay the same, which a dark exposure's history has much of.
 vec3 to_half(vec3 v, uvec3 chance) {
-    return uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
+    vec3 normal = uintBitsToFloat((floatBitsToUint(v) + (chance & 0x1fffu)) & ~0x1fffu);
+    vec3 steps = floor(v * 16777216.0 + vec3(chance & 0x1fffu) * (1.0 / 8192.0)) * (1.0 / 16777216.0);
+    return mix(normal, steps, lessThan(v, vec3(1.0 / 16384.0)));
 }
 
 void main() {

@@ -363,6 +363,14 @@ mod tests {
         near(SensorPreset::from_name("aps-c").unwrap().size().crop_factor(), 1.534, 1e-3);
         near(SensorPreset::from_name("mft").unwrap().size().crop_factor(), 2.0, 1e-3);
         near(SensorPreset::from_name("imax-70mm").unwrap().size().width, 2.772 * 0.0254, 2e-5);
+        near(SensorPreset::from_name("imax-70mm").unwrap().size().height, 2.072 * 0.0254, 2e-5);
+        // 0.980 x 0.735 in.
+        near(SensorPreset::from_name("super-35").unwrap().size().width, 0.980 * 0.0254, 1e-5);
+        near(SensorPreset::from_name("super-35").unwrap().size().height, 0.735 * 0.0254, 1e-5);
+        let full = SensorPreset::from_name("full-frame").unwrap().size();
+        near(full.width, 0.036, 1e-12);
+        near(full.height, 0.024, 1e-12);
+        near(full.crop_factor(), 1.0, 1e-12);
         assert_eq!(SensorPreset::from_name("8x10"), None);
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use serde_json::{Value, json};
 
 use super::{CliError, DeviceArgs, open};
@@ -99,16 +99,17 @@ fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
     let point = vector("--point", &args.point, "0,1.2,-3")?;
     let normal = vector("--normal", &args.normal, "0,1,0")?;
     let by_name = args.mode.as_deref();
-    let incident = by_name.map_or(point.is_some() || normal.is_some(), |name| name == "incident");
+    let look = &opened.look.metering;
+    let by_look = look.mode == Some(Metering::Incident) && args.at.is_none();
+    let incident = by_name.map_or(by_look || point.is_some() || normal.is_some(), |name| name == "incident");
     if !incident && (point.is_some() || normal.is_some()) {
         return Err(oops("--point and --normal are for --mode incident; leave them out or choose that mode".into()));
     }
-    let look = &opened.look.metering;
     let mode = match by_name {
-        Some("incident") => Metering::default(),
+        _ if incident => Metering::default(),
         Some(name) => Metering::from_name(name).ok_or_else(|| {
             let known = Metering::ALL.map(|(name, _)| name).join(", ");
-            oops(format!("--mode {name}: there are {known}, incident"))
+            oops(format!("--mode {name}: there are {known}"))
         })?,
         None if args.at.is_some() => Metering::Spot,
         None => look.mode.unwrap_or_default(),
@@ -146,9 +147,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let asked = asked(args, &opened)?;
     expose::pixel(asked.at, [opened.size.width, opened.size.height])?;
     opened.look.metering.at = Some(asked.at);
-    if !asked.incident {
-        opened.look.metering.mode = Some(asked.mode);
-    }
+    opened.look.metering.mode = Some(asked.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let on_device = opened.upload(&mut renderer)?;
@@ -205,7 +204,7 @@ fn read(
     ));
 
     let mut readings = serde_json::Map::new();
-    for (name, mode) in Metering::ALL {
+    for (name, mode) in Metering::ALL.into_iter().filter(|(_, mode)| *mode != Metering::Incident) {
         let mode = opened.meter_mode(mode, asked.at, [view.width, view.height])?;
         let label = match mode {
             metering::MeterMode::Spot { centre: [x, y], radius } => format!(
@@ -281,16 +280,11 @@ fn incident_light(
     renderer: &mut Renderer,
     picture: &Picture,
 ) -> Result<(Lux, Exposure, [DVec3; 2]), CliError> {
-    let [x, y] = expose::pixel(asked.at, [opened.size.width, opened.size.height])?.map(|side| side as usize);
-    let seen = |index: usize| {
-        let (_, pixels) = picture.aovs.get(index)?;
-        let &[x, y, z, there] = pixels.get(y * picture.width + x)?;
-        (there > 0.0).then(|| Vec3::new(x, y, z).as_dvec3())
-    };
+    let [x, y] = expose::pixel(asked.at, [opened.size.width, opened.size.height])?;
     let camera = opened.camera.0.w_axis.truncate();
     let (point, facing) = match asked.point {
         Some(point) => (point, (camera - point).normalize_or(DVec3::Y)),
-        None => seen(0).zip(seen(1)).ok_or_else(|| {
+        None => expose::surface(picture, [x, y]).map(|[point, normal]| (point, normal)).ok_or_else(|| {
             CliError::Usage(format!(
                 "there is no surface at pixel {x},{y} to hold the meter to; choose another --at, or name a --point"
             ))

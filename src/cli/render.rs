@@ -47,8 +47,9 @@ pub struct RenderArgs {
     renderer: RendererKind,
     #[command(flatten)]
     pub path: PathArgs,
-    /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one's
-    /// exposure is that of all.
+    /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one is
+    /// metered; where the camera sets the exposure, it follows from there with the time constants of
+    /// camera.exposure.adaptation.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Option<u32>,
     /// Pictures a second of a sequence.
@@ -144,15 +145,19 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut renderer = Renderer::new(&gpu)?;
     let mut on_device = opened.upload(&mut renderer)?;
     let view = opened.view();
-    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
+    let mut exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
     for number in 0..frames {
         if number > 0 {
             opened.go_to(first + f64::from(number) / args.fps)?;
             opened.follow(&gpu, &mut on_device)?;
         }
-        let mut settings =
-            Settings { white_balance, frame_number: number, ..opened.picture_settings(&exposed, aovs.clone())? };
+        let mut settings = Settings {
+            white_balance,
+            frame_number: number,
+            histogram: number + 1 < frames && expose::follows(&opened.look),
+            ..opened.picture_settings(&exposed, aovs.clone())?
+        };
         opened.set_in_motion(&mut settings, &on_device);
         let view = opened.view();
         // The frames of a sequence join each other; each is of several only where that was asked for.
@@ -161,11 +166,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         } else {
             renderer.render_still(&on_device, &view, &settings, opened.still_samples())?
         };
-        let args = numbered(args, number);
-        write(&args, exr, &picture, white_balance)?;
+        let named = numbered(args, number);
+        write(&named, exr, &picture, white_balance)?;
         if !args.quiet {
-            report(&args, &opened, &gpu, &picture, &exposed);
+            report(&named, &opened, &gpu, &picture, &exposed);
             on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats, &opened.gi()));
+        }
+        if number + 1 < frames {
+            let last = (&exposed, &picture);
+            exposed = expose::follow(&opened, &mut renderer, &on_device, &view, last, args.fps.recip())?;
         }
     }
     drop(on_device);

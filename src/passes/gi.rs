@@ -545,7 +545,7 @@ impl GiPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         let gather = |gpu: &Gpu, name: &str, fragment: &str, _: Features| {
-            let state = GraphicsState { colors: vec![(LIGHT, false); 2], ..GraphicsState::default() };
+            let state = GraphicsState { colors: vec![(LIGHT, false), (HISTORY, false)], ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         let both = [(HISTORY, false), (HISTORY, false)];
@@ -584,7 +584,9 @@ impl GiPass {
     ) -> Bounced {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
-        let [matte, glossy] = ["bounced light, rays", "bounced highlights, rays"].map(|name| image(g, name, LIGHT));
+        let matte = image(g, "bounced light, rays", LIGHT);
+        // A ray in hundreds finds more than half floats hold under a bright exposure, and the filter spreads it.
+        let glossy = image(g, "bounced highlights, rays", HISTORY);
         let mut pass = surfaces(g, "gi", gbuffer);
         for buffer in trees.iter().flat_map(RefitTrees::both) {
             pass = pass.uses(buffer, Access::FragmentStorageRead);

@@ -615,6 +615,25 @@ mod tests {
     }
 
     #[test]
+    fn presets_have_their_published_chromaticities() {
+        // Planck: Wyszecki and Stiles, "Color Science", 2nd ed., table 1(3.11), 3000 K. F2: CIE 15:2004, table T.6.1. The
+        // daylight locus: table 1(3.3.4) there, at 6000 and 8000 K; at 5200 and 5400 K by the equations of CIE 15:2004, 3.1, with
+        // a pocket calculator.
+        for (preset, x, y) in [
+            (WhiteBalance::Neutral, 0.3127, 0.3290),
+            (WhiteBalance::Incandescent, 0.4369, 0.4041),
+            (WhiteBalance::Fluorescent, 0.3721, 0.3751),
+            (WhiteBalance::Daylight, 0.3401, 0.3541),
+            (WhiteBalance::Flash, 0.3349, 0.3497),
+            (WhiteBalance::Cloudy, 0.3217, 0.3378),
+            (WhiteBalance::Shade, 0.2938, 0.3092),
+        ] {
+            let white = preset.white().unwrap();
+            assert!((white.x - x).abs() < 1.5e-4 && (white.y - y).abs() < 1.5e-4, "{preset:?}: {white:?}");
+        }
+    }
+
+    #[test]
     fn bad_input_is_named() {
         for bad in [0.0, -5.0, 499.0, 2e6, f64::NAN, f64::INFINITY] {
             assert!(matches!(planckian(Kelvin(bad)), Err(ColorError::Kelvin(_))));

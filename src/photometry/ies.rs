@@ -161,7 +161,7 @@ pub enum Tilt {
     /// It does not.
     #[default]
     None,
-    /// By factors in the file. They are kept for the burning position of a lamp and not applied to the candela.
+    /// By factors in the file, for the burning position of a lamp: `candela` and `lumens` are without them.
     Include {
         /// Lamp to luminaire geometry: 1 base up or down, 2 horizontal along 0-180, 3 horizontal along 90-270.
         geometry: u8,

@@ -3,6 +3,7 @@ pub mod animation;
 pub mod build;
 pub mod defaults;
 pub mod emissive;
+mod emissive_merge;
 pub mod environment;
 pub mod gltf;
 pub mod inspect;

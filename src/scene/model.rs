@@ -50,6 +50,9 @@ pub struct Scene {
     pub volumes: Vec<super::ParticipatingVolume>,
     /// Surfaces that glow light others (`scene.emissive_lights` of the look).
     pub emissive_lights: bool,
+    /// How many lights they are at most, neighbours being merged (`scene.emissive_patches` of the look); none: 512
+    /// (`emissive::MOST_PATCHES`).
+    pub emissive_patches: Option<u32>,
     /// Rough metal and dielectrics do not lose the light that facets pass on to each other (`scene.multiscatter` of the look).
     pub multiscatter: bool,
     /// Other materials that the file has for its primitives (`scene.variant` of the look).

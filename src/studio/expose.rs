@@ -6,10 +6,14 @@ use super::{Opened, StudioError};
 use crate::{
     camera::{
         Exposure, ExposureMode, MeterMode,
+        exposure::Receptor,
         metering::{self, MeterError, Solved},
     },
-    frame::{Picture, Renderer},
-    passes::{GpuScene, View},
+    frame::{
+        Aov, Picture, Renderer,
+        incident::{self, IncidentError},
+    },
+    passes::{GpuScene, View, resolve::Channel},
     photometry::{Ev100, color},
     scene::{
         Projection,
@@ -33,13 +37,20 @@ impl Opened {
     /// A mode of metering with its numbers for a picture of this size.
     ///
     /// # Errors
-    /// A place outside of the picture.
+    /// A place outside of the picture; incident light, which is read at a place in the scene and not from a picture.
     pub fn meter_mode(&self, mode: Metering, at: Place, [width, height]: [u32; 2]) -> Result<MeterMode, StudioError> {
         Ok(match mode {
             Metering::LogAverage => MeterMode::LogAverage,
             Metering::Average => MeterMode::Average,
             Metering::Centre => MeterMode::CentreWeighted,
             Metering::Matrix => MeterMode::Matrix,
+            Metering::Incident => {
+                return Err(StudioError::Asked(
+                    "camera.metering.mode = incident: a finished picture holds no incident light; for traced pictures \
+                     --set camera.metering.mode=spot reads the same place"
+                        .into(),
+                ));
+            }
             Metering::Spot => {
                 let [x, y] = pixel(at, [width, height])?;
                 let centre = [(x, width), (y, height)].map(|(at, size)| (f64::from(at) + 0.5) / f64::from(size));
@@ -70,24 +81,75 @@ pub fn pixel(at: Place, [width, height]: [u32; 2]) -> Result<[u32; 2], StudioErr
     })
 }
 
+/// Point and normal of the surface that a pixel shows, in the world; none where it shows none. The picture's first two
+/// further outputs are position and normal.
+#[must_use]
+pub fn surface(picture: &Picture, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
+    let seen = |index: usize| {
+        let (_, pixels) = picture.aovs.get(index)?;
+        let &[a, b, c, there] = pixels.get(y as usize * picture.width + x as usize)?;
+        (there > 0.0).then(|| Vec3::new(a, b, c).as_dvec3())
+    };
+    Some([seen(0)?, seen(1)?])
+}
+
+/// What a meter with a flat receptor reads on the surface at the look's place, facing along its normal.
+fn meter_incident(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+) -> Result<Option<Exposure>, StudioError> {
+    let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
+    let aovs = vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)];
+    let picture = renderer.render(scene, view, &opened.settings(Exposure::default(), aovs))?;
+    let Some([point, normal]) = surface(&picture, at) else {
+        return Err(StudioError::Asked(format!(
+            "camera.metering.mode = incident: there is no surface at pixel {},{} to hold the meter to; set \
+             camera.metering.at to one",
+            at[0], at[1]
+        )));
+    };
+    let flat = Receptor::Flat;
+    match incident::illuminance(renderer, &opened.scene, point, normal, flat, opened.shadows()) {
+        Ok(lux) if lux.get() > 0.0 => Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?)),
+        Ok(_) => Ok(None),
+        Err(IncidentError::Gpu(error)) => Err(StudioError::Gpu(error)),
+        Err(error) => Err(StudioError::Asked(error.to_string())),
+    }
+}
+
 /// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit.
 ///
 /// # Errors
-/// A place outside of the picture; whatever rendering meets.
+/// A place outside of the picture, or without a surface for incident light; whatever rendering meets.
 pub fn meter(
     opened: &Opened,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
 ) -> Result<Option<Exposure>, StudioError> {
+    meter_from(opened, renderer, scene, view, Exposure::default())
+}
+
+/// As `meter`, with a first guess.
+fn meter_from(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    mut exposure: Exposure,
+) -> Result<Option<Exposure>, StudioError> {
     let look = &opened.look.metering;
     let mode = look.mode.unwrap_or_default();
+    if mode == Metering::Incident {
+        return meter_incident(opened, renderer, scene, view);
+    }
     // A quarter of the size tells a mean as well, but not a spot.
     let part = if mode == Metering::Spot { 1 } else { 4 };
     let size = [view.width, view.height].map(|side| (side / part).max(1));
     let mode = opened.meter_mode(mode, look.at.unwrap_or(Place::MIDDLE), size)?;
     let small = View::new(opened.camera.0, &opened.camera.1, size[0], size[1]);
-    let mut exposure = Exposure::default();
     // Half floats hold about 30 stops, and lamps are left out by the exposure of the picture: a reading counts once
     // the picture that it was taken from was exposed for it.
     for _ in 0..METER_ROUNDS {
@@ -122,6 +184,9 @@ pub struct Exposed {
     pub exposure: Exposure,
     /// What the scene meters at; none where it was not asked for or nothing is lit.
     pub metered: Option<Exposure>,
+    /// What the camera has adapted to, which it is exposed for where it is not set by hand: over a sequence it follows what
+    /// is metered (`follow`), before that it is the same.
+    pub adapted: Option<Exposure>,
     /// Who set the exposure.
     pub control: ExposureControl,
     /// The dials as the camera turned them, in a priority mode.
@@ -224,6 +289,11 @@ pub fn meter_of(
 /// # Errors
 /// Dials that are out of range.
 pub fn exposed_for(opened: &Opened, metered: Option<Exposure>) -> Result<Exposed, StudioError> {
+    adapted_for(opened, metered, metered)
+}
+
+/// As `exposed_for`, for a camera that has adapted to something else than what is metered now.
+fn adapted_for(opened: &Opened, metered: Option<Exposure>, adapted: Option<Exposure>) -> Result<Exposed, StudioError> {
     let look = &opened.look;
     let control = control(look);
     if let ExposureControl::Dials(ExposureMode::Manual) = control {
@@ -231,14 +301,63 @@ pub fn exposed_for(opened: &Opened, metered: Option<Exposure>) -> Result<Exposed
             Some(exposure) => exposure,
             None => compensated(look, look.camera.dials().exposure().map_err(LookError::from)?)?,
         };
-        return Ok(Exposed { exposure, metered, control, solved: None });
+        return Ok(Exposed { exposure, metered, adapted, control, solved: None });
     }
-    let asked = compensated(look, metered.unwrap_or_default())?;
+    let asked = compensated(look, adapted.unwrap_or_default())?;
     let ExposureControl::Dials(mode) = control else {
-        return Ok(Exposed { exposure: asked, metered, control, solved: None });
+        return Ok(Exposed { exposure: asked, metered, adapted, control, solved: None });
     };
     let solved = solve(look, mode, asked)?;
-    Ok(Exposed { exposure: solved.exposure, metered, control, solved: Some(solved) })
+    Ok(Exposed { exposure: solved.exposure, metered, adapted, control, solved: Some(solved) })
+}
+
+/// Whether the exposure follows what pictures show: `follow` then wants their histograms (`Settings::histogram`).
+#[must_use]
+pub fn follows(look: &Look) -> bool {
+    control(look) != ExposureControl::Dials(ExposureMode::Manual)
+}
+
+/// The exposure of the next picture of a sequence, `seconds` after the last one, which was made with `last`: what the
+/// camera has adapted to comes nearer to what the last picture meters at, with the time constants of
+/// `camera.exposure.adaptation`. Dials set by hand stay as they are; so does everything in the dark, and a camera that has
+/// seen nothing yet adapts at once.
+///
+/// The mean in stops is that of the picture's histogram; where there is none, and in the other modes of metering, which
+/// weigh places, a small picture is metered as a still's is.
+///
+/// # Errors
+/// Dials that are out of range; whatever rendering meets.
+pub fn follow(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+    (last, picture): (&Exposed, &Picture),
+    seconds: f64,
+) -> Result<Exposed, StudioError> {
+    let look = &opened.look;
+    if !follows(look) {
+        return Ok(*last);
+    }
+    // Compensation comes after adaptation, for dials that are solved for need it there.
+    let auto = look.metering.auto_exposure(0.0);
+    let counts = picture.histogram.as_ref();
+    let read = match counts.filter(|_| look.metering.mode.unwrap_or_default() == Metering::LogAverage) {
+        Some(counts) => {
+            let asked = |error: MeterError| StudioError::Asked(error.to_string());
+            match auto.target(&counts.by_ev(picture.exposure).map_err(asked)?) {
+                Ok(read) => Some(read),
+                Err(MeterError::Dark) => None,
+                Err(error) => return Err(asked(error)),
+            }
+        }
+        None => meter_from(opened, renderer, scene, view, last.metered.unwrap_or(last.exposure))?,
+    };
+    let adapted = match (last.adapted, read) {
+        (Some(from), Some(to)) => Some(auto.adapt(from, to, seconds)),
+        (from, to) => from.or(to),
+    };
+    adapted_for(opened, read, adapted)
 }
 
 /// The matrix of the look's white balance for a picture in nits.

@@ -22,7 +22,7 @@ use crate::{
         NoteKind, Projection, Scene,
         animation::{Play, Trs},
         defaults,
-        emissive::{EmissiveLights, MOST_PATCHES, emissive_lights},
+        emissive::{EmissiveLights, emissive_lights},
         gltf::{self, ImportError},
         look::{AaMethod, Look, LookError, ShadowMethod},
         procedural::{self, Builtin},
@@ -218,6 +218,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     // A scene whose lamps are switched off is dark because somebody wants it.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     look.apply(&mut scene)?;
+    remarks.extend(look.environment.remark());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
         let shaped = scene
             .walk()
@@ -261,11 +262,12 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
         remarks.push(text.into());
     }
     if scene.emissive_lights {
-        let EmissiveLights { triangles, left_out, .. } = emissive_lights(&scene);
-        if left_out > 0.0 {
+        let EmissiveLights { triangles, patches, merged } = emissive_lights(&scene);
+        if merged > 0 {
             remarks.push(format!(
-                "{triangles} triangles glow: the strongest {MOST_PATCHES} light the scene, {:.1} % of their light is left out",
-                left_out * 100.0
+                "{triangles} triangles glow: they light the scene as {} lights of the same flux, {merged} of which stand for \
+                 several (scene.emissive_patches)",
+                patches.len()
             ));
         }
     }

@@ -13,7 +13,7 @@ use crate::{
         Lux,
         astronomy::{Horizontal, Moment, Place, moon, sun},
         color::luminance,
-        environment::{RadianceMap, Rows},
+        environment::{MapError, RadianceMap, Rows},
         lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
         sky::{Air, Atmosphere, Body, Sky, Source, solar_illuminance},
     },
@@ -23,8 +23,11 @@ use crate::{
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("environment.file", "an equirectangular .hdr or .exr file, beside the look file"),
-    ("environment.lux", "illuminance of 0 or more that the map gives level ground; the map is scaled to it"),
-    ("environment.scale", "nits of a pixel of 1, 0 or more, e.g. 1"),
+    (
+        "environment.lux",
+        "illuminance of 0 or more on level ground: a file's map is scaled to it, or sky, sun and moon together by one factor",
+    ),
+    ("environment.scale", "nits of a pixel of 1, 0 or more, e.g. 1; sun and moon of a sky are scaled with it"),
     ("environment.rotation", "degrees about the vertical, clockwise seen from above; of sky, sun and moon too"),
     ("environment.place.latitude", "degrees from -90 to 90, north above 0"),
     ("environment.place.longitude", "degrees from -180 to 180, east above 0"),
@@ -160,30 +163,28 @@ impl EnvironmentLook {
             let atmosphere = Atmosphere::new(air);
             bodies.iter().map(|&body| Sky::new(&atmosphere, body)).collect()
         };
-        for sky in &skies {
-            add_light(scene, sky, rotation);
-        }
         let (map, origin) = if let Some(file) = &self.file {
             let map = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
-            (map, file.display().to_string())
+            (Some(map), file.display().to_string())
         } else if self.sky.unwrap_or(true) && !skies.is_empty() {
             let [width, height] = SKY_SIZE;
             let nits = |direction: DVec3| skies.iter().map(|sky| sky.luminance(direction)).sum();
             let map = RadianceMap::from_fn(width, height, Rows::SquareRoot, nits)
                 .map_err(|error| input("environment.sky", Path::new("sky"), error.to_string()))?;
-            (map, format!("clear sky of turbidity {}", air.turbidity))
-        } else if let Some((path, _)) = [("environment.lux", self.lux), ("environment.scale", self.scale)]
-            .into_iter()
-            .find(|(_, value)| value.is_some())
+            (Some(map), format!("clear sky of turbidity {}", air.turbidity))
+        } else {
+            (None, "sun and moon".into())
+        };
+        let scaled = [("environment.lux", self.lux), ("environment.scale", self.scale)];
+        if let (Some((path, _)), None, true) =
+            (scaled.iter().find(|(_, value)| value.is_some()), &map, skies.is_empty())
         {
             return Err(LookError::BadValue {
-                path: path.into(),
+                path: (*path).into(),
                 value: String::new(),
                 expected: "there is no environment to scale; set environment.file or environment.sun.elevation".into(),
             });
-        } else {
-            return Ok(());
-        };
+        }
         if let (Some(lux), Some(_)) = (self.lux, self.scale) {
             return Err(LookError::BadValue {
                 path: "environment.lux".into(),
@@ -191,40 +192,60 @@ impl EnvironmentLook {
                 expected: "either environment.lux or environment.scale, not both".into(),
             });
         }
-        let map = map.scaled(self.scale.unwrap_or(1.0));
-        let map = match self.lux {
-            Some(lux) => map
-                .scaled_to(Lux(lux))
-                .map_err(|error| input("environment.lux", Path::new(&origin), error.to_string()))?,
-            None => map,
+        // A file is measured by itself; a sky is the light of its sun and moon, and so they keep together.
+        let together = self.file.is_none();
+        let factor = match self.lux {
+            Some(lux) => {
+                let own = map.as_ref().map_or(0.0, |map| map.illuminance().get());
+                let direct: f64 = skies.iter().filter(|_| together).map(level_illuminance).sum();
+                let factor = lux / (own + direct);
+                if !factor.is_finite() {
+                    let error = MapError::Black(Lux(lux)).to_string();
+                    return Err(input("environment.lux", Path::new(&origin), error));
+                }
+                factor
+            }
+            None => self.scale.unwrap_or(1.0),
         };
-        scene.environment = Some(Environment { map: Arc::new(map), rotation, origin });
+        for sky in &skies {
+            add_light(scene, sky, rotation, if together { factor } else { 1.0 });
+        }
+        if let Some(map) = map {
+            scene.environment = Some(Environment { map: Arc::new(map.scaled(factor)), rotation, origin });
+        }
         Ok(())
+    }
+
+    /// What should be known of it: a sun so far below the horizon that there is neither light nor sky.
+    #[must_use]
+    pub fn remark(&self) -> Option<String> {
+        let (place, ..) = self.sun_by(self.when().ok()?).ok()??;
+        let dark = self.file.is_none() && self.bodies().ok()?.is_empty();
+        (dark && place.elevation <= FARTHEST_BELOW).then(|| {
+            format!(
+                "the sun stands {:.1} degrees below the horizon, and from {:.1} on it lights no sky: there is none; raise \
+                 environment.sun.elevation, choose another environment.time.clock, or set environment.moon.elevation",
+                -place.elevation.to_degrees(),
+                -FARTHEST_BELOW.to_degrees()
+            )
+        })
+    }
+
+    /// Where the sun stands by hand, else by time: place, angular radius (rad), and strength over that of the mean distance.
+    fn sun_by(&self, when: Option<(Moment, Place)>) -> Result<Option<(Horizontal, f64, f64)>, LookError> {
+        let by_hand = place_of("sun", &self.sun)?.map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
+        Ok(by_hand.or(when.map(|(moment, place)| {
+            let sun = sun(moment, place);
+            (sun.apparent, sun.angular_radius, sun.strength())
+        })))
     }
 
     /// Sun and moon where they are, and whose light matters.
     fn bodies(&self) -> Result<Vec<Body>, LookError> {
         let when = self.when()?;
-        let missing = |path: &str, need: &str| LookError::BadValue {
-            path: path.into(),
-            value: String::new(),
-            expected: format!("it needs {need} too"),
-        };
-        let place_of = |name: &str, look: &BodyLook| match (look.elevation, look.azimuth) {
-            (Some(elevation), azimuth) => Ok(Some(Horizontal { elevation, azimuth: azimuth.unwrap_or(0.0) })),
-            (None, Some(_)) => {
-                Err(missing(&format!("environment.{name}.azimuth"), &format!("environment.{name}.elevation")))
-            }
-            (None, None) => Ok(None),
-        };
         let mut bodies = Vec::new();
         let mut dark = true;
-        let by_hand = place_of("sun", &self.sun)?.map(|place| (place, SUN_ANGULAR_RADIUS, 1.0));
-        let by_time = when.map(|(moment, place)| {
-            let sun = sun(moment, place);
-            (sun.apparent, sun.angular_radius, sun.strength())
-        });
-        if let Some((place, angular_radius, strength)) = by_hand.or(by_time) {
+        if let Some((place, angular_radius, strength)) = self.sun_by(when)? {
             dark = place.elevation < 0.0;
             if self.sun.enabled.unwrap_or(true) && place.elevation > FARTHEST_BELOW {
                 let illuminance = solar_illuminance() * strength;
@@ -287,10 +308,29 @@ fn input(property: &str, file: &Path, detail: String) -> LookError {
     LookError::Input { property: property.into(), file: file.display().to_string(), detail }
 }
 
-/// Adds the light that comes straight from the body; nothing where none arrives.
-fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64) {
+/// Where a body is by the look; none where it says nothing.
+fn place_of(name: &str, look: &BodyLook) -> Result<Option<Horizontal>, LookError> {
+    match (look.elevation, look.azimuth) {
+        (Some(elevation), azimuth) => Ok(Some(Horizontal { elevation, azimuth: azimuth.unwrap_or(0.0) })),
+        (None, Some(_)) => Err(LookError::BadValue {
+            path: format!("environment.{name}.azimuth"),
+            value: String::new(),
+            expected: format!("it needs environment.{name}.elevation too"),
+        }),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Illuminance (lx) that comes straight from the body to level ground.
+fn level_illuminance(sky: &Sky) -> f64 {
+    luminance(sky.direct()) * sky.body().place.elevation.sin().max(0.0)
+}
+
+/// Adds the light that comes straight from the body, times a factor; nothing where none arrives.
+fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
-    let lux = luminance(sky.direct());
+    let direct = sky.direct() * factor;
+    let lux = luminance(direct);
     let Ok(source) =
         PhysicalLight::new(Emitter::Sun { angular_radius: body.angular_radius }, LightStrength::Lux(Lux(lux)))
     else {
@@ -301,7 +341,7 @@ fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64) {
     }
     let name = if body.source == Source::Sun { "sun" } else { "moon" };
     let place = Horizontal { azimuth: body.place.azimuth + rotation, ..body.place };
-    let light = Light { color: (sky.direct() / lux).as_vec3().max(Vec3::ZERO), ..Light::new(name, source) };
+    let light = Light { color: (direct / lux).as_vec3().max(Vec3::ZERO), ..Light::new(name, source) };
     let node = Node {
         name: name.into(),
         local: DMat4::from_mat3(glam::DMat3::from_mat4(facing(place.direction(), DVec3::ZERO))),
@@ -382,11 +422,63 @@ mod tests {
             "environment.lux=5000",
         ]);
         let scene = scene.unwrap();
-        assert!((scene.environment.unwrap().map.illuminance().get() - 5000.0).abs() < 1.0);
+        let level = scene.environment.unwrap().map.illuminance().get() + scene.lights[0].source.lux(1.0).get() * 0.5;
+        assert!((level - 5000.0).abs() < 1.0, "{level}");
         // East by 90 degrees clockwise is south: the light goes north.
         assert!(-scene.nodes[0].local.z_axis.z < -0.8);
         let named = applied(&["environment.sun.elevation=30", "lights.sun.lux=1000"]).unwrap();
         assert!(named.lights.iter().any(|light| light.source.authored() == LightStrength::Lux(Lux(1000.0))));
+    }
+
+    #[test]
+    fn sun_and_sky_keep_together_when_they_are_scaled() {
+        // Sun's lux on a plane that faces it, and the sky's on level ground.
+        let of = |more: &[&str]| {
+            let scene = applied(&[&["environment.sun.elevation=25"][..], more].concat()).unwrap();
+            let sun = scene.nodes.iter().find_map(|node| scene.lights.get(node.light?));
+            let sun = sun.map_or(0.0, |light| light.source.lux(1.0).get());
+            (sun, scene.environment.map_or(0.0, |sky| sky.map.illuminance().get()))
+        };
+        let sine = 25.0_f64.to_radians().sin();
+        let (sun, sky) = of(&[]);
+        let (dim_sun, dim_sky) = of(&["environment.lux=800"]);
+        assert!((dim_sun * sine + dim_sky - 800.0).abs() < 1e-2, "{dim_sun} {dim_sky}");
+        assert!((dim_sun / dim_sky / (sun / sky) - 1.0).abs() < 1e-6, "{dim_sun} {dim_sky} for {sun} {sky}");
+        let (twice_sun, twice_sky) = of(&["environment.scale=2"]);
+        assert!((twice_sun / sun - 2.0).abs() < 1e-6 && (twice_sky / sky - 2.0).abs() < 1e-6);
+        // Sun alone; and what the look says of the light itself comes last, with the sky as it was.
+        let (alone, none) = of(&["environment.lux=800", "environment.sky.enabled=false"]);
+        assert!((alone * sine - 800.0).abs() < 1e-6 && none == 0.0, "{alone}");
+        let (by_hand, kept) = of(&["environment.lux=800", "lights.sun.lux=30"]);
+        assert!(by_hand == 30.0 && kept == dim_sky, "{by_hand} {kept}");
+        // With a moon too, and a map from a file by itself.
+        let both = applied(&["environment.sun.elevation=25", "environment.moon.elevation=60", "environment.lux=5"]);
+        let both = both.unwrap();
+        let direct: f64 = (both.lights.iter().zip(&both.nodes))
+            .map(|(light, node)| light.source.lux(1.0).get() * node.local.z_axis.y)
+            .sum();
+        let level = direct + both.environment.unwrap().map.illuminance().get();
+        assert!((level - 5.0).abs() < 1e-4, "{level}");
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("grey.exr");
+        exr::prelude::write_rgb_file(&file, 8, 4, |_, _| (1.0f32, 1.0f32, 1.0f32)).unwrap();
+        let file = format!("environment.file={}", file.display());
+        let (with_file, map) = of(&[&file, "environment.lux=800"]);
+        assert!((with_file / sun - 1.0).abs() < 1e-6 && (map - 800.0).abs() < 1e-2, "{with_file} {map}");
+    }
+
+    #[test]
+    fn a_sun_far_below_the_horizon_is_remarked_on() {
+        let remark = |settings: &[&str]| {
+            let mut look = Look::default();
+            settings.iter().for_each(|setting| look.assign(setting).unwrap());
+            look.environment.remark()
+        };
+        let told = remark(&["environment.sun.elevation=-60"]).unwrap();
+        assert!(told.contains("60.0 degrees below") && told.contains("environment.sun.elevation"), "{told}");
+        assert!(remark(&["environment.sun.elevation=-8"]).is_none());
+        assert!(remark(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none());
+        assert!(remark(&[]).is_none());
     }
 
     #[test]

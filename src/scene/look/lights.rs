@@ -12,7 +12,8 @@ use glam::{DMat4, DVec3, Vec3};
 use super::{LookError, Reader, nearest, unknown};
 use crate::{
     photometry::{
-        Candela, Ev100, IesProfile, Kelvin, Lux, Nit, color, ies,
+        Candela, Ev100, IesProfile, Kelvin, Lux, Nit, color,
+        ies::{self, Tilt},
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
@@ -33,6 +34,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.locus", "planck (a black body, the default) or daylight (CIE D): whose colour the kelvins are"),
     ("lights.*.tint", "Duv from -0.05 (magenta) to 0.05 (green), beside kelvin"),
     ("lights.*.ies", "a photometric file beside the look file: what the lamp gives in each direction (point, spot)"),
+    (
+        "lights.*.ies_tilt",
+        "degrees from 0 to 180 that the lamp of a photometric file is tilted by: its candela are times the factor there of the file's TILT",
+    ),
     ("lights.*.shape", "point, spot, sphere, disk, rectangle, tube or sun"),
     ("lights.*.position", "metres in the world: \"X Y Z\"; what hangs from its node moves along"),
     ("lights.*.aim", "a point in the world (m) that it shines at: \"X Y Z\"; for a sun, from where it stands"),
@@ -70,6 +75,8 @@ pub struct LightLook {
     pub tint: Option<f64>,
     /// `ies`.
     pub ies: Option<PathBuf>,
+    /// `ies_tilt` (degrees).
+    pub ies_tilt: Option<f64>,
     /// `shape`.
     pub shape: Option<Shape>,
     /// `position` (m, world).
@@ -182,6 +189,7 @@ impl LightLook {
             "locus" => self.daylight = Some(choose(&["planck", "daylight"])? == 1),
             "tint" => self.tint = Some(read.within(-color::DUV_LIMIT, color::DUV_LIMIT)?),
             "ies" => self.ies = Some(read.file()?),
+            "ies_tilt" => self.ies_tilt = Some(read.within(0.0, 180.0)?),
             "shape" => {
                 let index = choose(&Shape::ALL.map(|(name, _)| name))?;
                 self.shape = Shape::ALL.get(index).map(|(_, shape)| *shape);
@@ -319,6 +327,23 @@ impl LightLook {
         Ok(Some(rgb.as_vec3()))
     }
 
+    /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright (LM-63-2002, TILT=INCLUDE);
+    /// none where the look says nothing of it.
+    fn tilt_factor(&self, name: &str, profile: Option<&IesProfile>) -> Result<Option<f64>, LookError> {
+        let Some(degrees) = self.ies_tilt else { return Ok(None) };
+        let oops = |expected: String| {
+            let (path, value) = (format!("lights.{name}.ies_tilt"), degrees.to_string());
+            Err(LookError::BadValue { path, value, expected })
+        };
+        match profile.map(IesProfile::tilt) {
+            None => oops(format!("the light has no photometric file; set lights.{name}.ies too")),
+            Some(Tilt::File(file)) => oops(format!(
+                "its photometric file keeps the factors in another one, {file}, which is not read; write them into it, as TILT=INCLUDE"
+            )),
+            Some(tilt) => Ok(Some(tilt.factor(degrees))),
+        }
+    }
+
     /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
     /// a tinted lamp still gives what was asked for.
     fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
@@ -334,7 +359,17 @@ impl LightLook {
             light.profile = Some(Arc::new(read_profile(name, file)?));
         }
         // A photometric file is absolute: it states the candela unless the look does.
-        let by_file = self.ies.as_ref().and(light.profile.as_ref()).map(|p| LightStrength::Candela(p.peak()));
+        let tilt = self.tilt_factor(name, light.profile.as_deref())?;
+        let by_file = match (&self.ies, &light.profile, tilt) {
+            (Some(_), Some(profile), tilt) => {
+                Some(LightStrength::Candela(Candela(profile.peak().get() * tilt.unwrap_or(1.0))))
+            }
+            // A file that came with the scene, whose strength is its author's.
+            (None, Some(_), Some(factor)) => {
+                light.candela().map(|peak| LightStrength::Candela(Candela(peak.get() * factor)))
+            }
+            _ => None,
+        };
         let wanted = self.strength.or(by_file);
         let strength = wanted.unwrap_or_else(|| light.source.authored());
         if let Some(color) = self.color(name)? {
@@ -504,6 +539,31 @@ mod tests {
         assert!((spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4, "{:?} {inside:?}", spot.lumens());
         let spot = changed(&[&ies, cone[0], cone[1], cone[2], "lights.Key.lumens=1000"]).unwrap();
         assert!((spot.lumens().unwrap().get() - 1000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_tilted_lamp_gives_what_its_file_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, tilt: &str| {
+            fs::write(dir.path().join(name), IES.replace("TILT=NONE", tilt)).unwrap();
+            format!("lights.Key.ies={}", dir.path().join(name).display())
+        };
+        let included = write("tilt.ies", "TILT=INCLUDE\n1\n3\n0 45 90\n1 0.95 0.9");
+        let candela = |settings: &[&str]| changed(settings).unwrap().candela().unwrap().get();
+        for (degrees, factor) in [("0", 1.0), ("45", 0.95), ("67.5", 0.925), ("120", 0.9)] {
+            let got = candela(&[&included, &format!("lights.Key.ies_tilt={degrees}")]);
+            assert!((got / (800.0 * factor) - 1.0).abs() < 1e-12, "{degrees}: {got}");
+        }
+        assert_eq!(candela(&[&included]), 800.0, "upright where nobody says");
+        // What the look states is what the lamp gives.
+        assert_eq!(candela(&[&included, "lights.Key.ies_tilt=90", "lights.Key.candela=50"]), 50.0);
+        let none = write("none.ies", "TILT=NONE");
+        assert_eq!(candela(&[&none, "lights.Key.ies_tilt=90"]), 800.0);
+        let apart = write("apart.ies", "TILT=lamp.tlt");
+        let error = changed(&[&apart, "lights.Key.ies_tilt=90"]).unwrap_err().to_string();
+        assert!(error.contains("lamp.tlt") && error.contains("TILT=INCLUDE"), "{error}");
+        let error = changed(&["lights.Key.ies_tilt=90"]).unwrap_err().to_string();
+        assert!(error.contains("lights.Key.ies too"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{LookError, Reader};
 use crate::{
     camera::{AutoExposure, Body, DialRanges, ExposureMode, LensSpec},
     photometry::{
-        Kelvin,
+        Ev100, Kelvin,
         color::{Adaptation, ColorError, KELVIN_LIMITS, WhiteBalance, correlated_temperature},
     },
 };
@@ -21,10 +21,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.exposure.mode", "auto, manual, aperture, shutter, iso or program: who sets the exposure"),
     ("camera.exposure.auto_iso", "true or false: ISO helps where the other dials end"),
     ("camera.exposure.adaptation", "seconds of 0 or more, one number or two: to brighter and to darker scenes"),
-    ("camera.metering.mode", "log-average, average, centre, matrix or spot"),
+    ("camera.metering.mode", "log-average, average, centre, matrix, spot or incident"),
     (
         "camera.metering.at",
-        "where the spot is: pixels or percents from the upper left, e.g. \"320,180\" or \"50%,50%\"",
+        "where the spot is, or the surface that the incident-light meter is held to: pixels or percents from the upper left, e.g. \"320,180\" or \"50%,50%\"",
     ),
     ("camera.metering.spot_angle", "degrees above 0 and below 90: the spot's angle of view"),
     (
@@ -100,11 +100,14 @@ pub enum Metering {
     Matrix,
     /// A disk.
     Spot,
+    /// Not the picture but the light that falls on the surface at the place, by a flat receptor facing along its normal.
+    Incident,
 }
 
 impl Metering {
     /// All, by name.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("incident", Self::Incident),
         ("spot", Self::Spot),
         ("centre", Self::Centre),
         ("matrix", Self::Matrix),
@@ -244,10 +247,12 @@ impl MeteringLook {
         }
     }
 
-    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops.
+    /// Automatic exposure over a sequence: the look's time constants, with a compensation in stops. It ends at what the
+    /// meter of a still reads, the mean of all that is lit; nothing bounds it.
     #[must_use]
     pub fn auto_exposure(&self, compensation: f64) -> AutoExposure {
-        let default = AutoExposure { compensation, ..AutoExposure::default() };
+        let range = [Ev100(f64::NEG_INFINITY), Ev100(f64::INFINITY)];
+        let default = AutoExposure { low: 0.0, high: 1.0, compensation, range, ..AutoExposure::default() };
         match self.adaptation {
             Some([brighter_s, darker_s]) => AutoExposure { brighter_s, darker_s, ..default },
             None => default,
@@ -350,7 +355,10 @@ mod tests {
         assert_eq!(set(&["camera.exposure.adaptation=1"]).unwrap().adaptation, Some([1.0, 1.0]));
         let auto = look.auto_exposure(0.7);
         assert_eq!((auto.brighter_s, auto.darker_s, auto.compensation), (0.5, 2.0, 0.7));
-        assert_eq!(MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
+        let (plain, default) = (MeteringLook::default().auto_exposure(0.0), AutoExposure::default());
+        assert_eq!((plain.brighter_s, plain.darker_s), (default.brighter_s, default.darker_s));
+        // All that is lit counts, as for the meter of a still.
+        assert_eq!((plain.low, plain.high), (0.0, 1.0));
         for (name, mode) in Metering::ALL {
             assert_eq!((Metering::from_name(name), mode.name()), (Some(mode), name));
         }
@@ -386,7 +394,7 @@ mod tests {
             "camera.exposure.mode=sport",
             "camera.exposure.adaptation=-1",
             "camera.exposure.adaptation=nan",
-            "camera.metering.mode=incident",
+            "camera.metering.mode=dome",
             "camera.metering.at=a,b",
             "camera.metering.spot_angle=0",
             "camera.white_balance=warm",

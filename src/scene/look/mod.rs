@@ -69,6 +69,8 @@ pub struct Look {
     pub animation: Option<String>,
     /// `scene.emissive_lights`: surfaces that glow light others, which is the default.
     pub emissive_lights: Option<bool>,
+    /// `scene.emissive_patches`.
+    pub emissive_patches: Option<u32>,
     /// `scene.multiscatter`: rough surfaces do not lose what facets pass on to each other; not the default, as glTF's own material
     /// loses it.
     pub multiscatter: Option<bool>,
@@ -150,13 +152,14 @@ pub enum LookError {
 }
 
 /// Properties that belong to no section.
-const PROPERTIES: [(&str, &str); 5] = [
+const PROPERTIES: [(&str, &str); 6] = [
     (
         "scene.animation",
         "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
     ),
     ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+    ("scene.emissive_patches", "1 to 65536, e.g. 512: as so many lights at most; of more pieces neighbours are merged"),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
 ];
@@ -258,6 +261,10 @@ impl Look {
             self.emissive_lights = Some(read.boolean()?);
             return Ok(());
         }
+        if path == "scene.emissive_patches" {
+            self.emissive_patches = Some(read.whole(1, 65_536)?);
+            return Ok(());
+        }
         if path == "scene.multiscatter" {
             self.multiscatter = Some(read.boolean()?);
             return Ok(());
@@ -297,6 +304,7 @@ impl Look {
     /// A name that no light has; a unit that does not fit the kind of light; a file that cannot be used.
     pub fn apply(&self, scene: &mut Scene) -> Result<(), LookError> {
         scene.emissive_lights = self.emissive_lights.unwrap_or(true);
+        scene.emissive_patches = self.emissive_patches;
         scene.multiscatter = self.multiscatter.unwrap_or(false);
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)

@@ -26,6 +26,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("camera.lens.focal_length", "millimetres from 0.1 to 10000, e.g. 35 or \"35mm\""),
     ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
+    (
+        "camera.lens.nearest_focus",
+        "metres from the lens along its axis, above 0: a focus that is nearer is refused, e.g. 0.45",
+    ),
     ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
     ("camera.lens.widest", "the f-number of the open lens, from 0.5 to 1024, e.g. 1.4"),
     ("camera.lens.barrel", "millimetres from the front rim to the pupil, 0 or more"),
@@ -71,6 +75,8 @@ pub struct RigLook {
     pub focal_length: Option<f64>,
     /// `lens.focus` in metres from the lens; may be infinite.
     pub focus: Option<f64>,
+    /// `lens.nearest_focus` in metres from the lens.
+    pub nearest_focus: Option<f64>,
     /// `lens.t_stop`.
     pub t_stop: Option<f64>,
     /// `lens.widest`, an f-number.
@@ -119,6 +125,7 @@ impl RigLook {
             "camera.lens.prescription" => self.prescription = Some(read.file()?.display().to_string()),
             "camera.lens.focal_length" => self.focal_length = Some(read.millimetres(0.1, 10_000.0)?),
             "camera.lens.focus" => self.focus = Some(read.distance()?),
+            "camera.lens.nearest_focus" => self.nearest_focus = Some(read.distance()?),
             "camera.lens.t_stop" => self.t_stop = Some(read.positive()?),
             "camera.lens.widest" => self.widest = Some(read.within(0.5, 1024.0)?),
             "camera.lens.barrel" => self.barrel = Some(read.millimetres(0.0, 10_000.0)?),
@@ -178,6 +185,24 @@ impl RigLook {
         Rim { radius: RIM * open, distance: self.barrel.unwrap_or(CORNER_SHIFT * open / tangent) }
     }
 
+    /// The focus (m from the lens), at infinity if nobody named one.
+    ///
+    /// # Errors
+    /// Nearer than `nearest_focus`.
+    fn focus(&self) -> Result<f64, LookError> {
+        let focus = self.focus.unwrap_or(f64::INFINITY);
+        match self.nearest_focus.filter(|nearest| focus < *nearest) {
+            Some(nearest) => Err(LookError::BadValue {
+                path: "camera.lens.focus".into(),
+                value: format!("{focus} m"),
+                expected: format!(
+                    "the lens focuses from {nearest} m on; focus there or farther, or set camera.lens.nearest_focus"
+                ),
+            }),
+            None => Ok(focus),
+        }
+    }
+
     /// Lens, focus and sensor for a picture of an aspect (width over height), at an f-number if the dial says one.
     ///
     /// `fov` (rad) is the vertical field of view of the scene's camera, which stays where the look names no focal length.
@@ -188,7 +213,7 @@ impl RigLook {
     pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<Rig, LookError> {
         let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
-        let focus = self.focus.unwrap_or(f64::INFINITY);
+        let focus = self.focus()?;
         let rig = match self.focal_length {
             Some(focal_length) => {
                 let lens = ThinLens::new(focal_length, f_stop)?;
@@ -211,7 +236,7 @@ impl RigLook {
         let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
         let dials = Dials {
             focal_length: self.focal_length,
-            focus: self.focus.unwrap_or(f64::INFINITY),
+            focus: self.focus()?,
             f_stop: Some(f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP)),
             iris: self.iris(),
         };
@@ -371,6 +396,7 @@ mod tests {
             ("camera.lens.focal_length=NaN", "millimetres"),
             ("camera.lens.focus=-1", "metres"),
             ("camera.lens.focus=nan", "metres"),
+            ("camera.lens.nearest_focus=0", "metres"),
             ("camera.body.sensor=9x", "full-frame"),
             ("camera.body.sensor=0x24", "full-frame"),
             ("camera.body.resolution=0x4", "pixels"),
@@ -390,6 +416,16 @@ mod tests {
         };
         let inside = error(&["camera.lens.focal_length=50", "camera.lens.focus=0.03"]);
         assert!(inside.contains("camera.lens") && inside.contains("focus beyond"), "{inside}");
+        let near = ["camera.lens.focal_length=50", "camera.lens.nearest_focus=0.45", "camera.lens.focus=0.4"];
+        let refused = error(&near);
+        assert!(refused.contains("camera.lens.focus") && refused.contains("from 0.45 m on"), "{refused}");
+        let real = look(&[&near[1..], &["camera.lens.prescription=builtin:dgauss-50-f2"]].concat());
+        let refused = real.mounted(1.5).unwrap_err().to_string();
+        assert!(refused.contains("from 0.45 m on"), "{refused}");
+        for focus in ["camera.lens.focus=0.45", "camera.lens.focus=infinity"] {
+            let look = look(&[near[0], near[1], focus]);
+            look.camera.rig.rig(look.camera.f_stop, 0.7, 1.5).unwrap();
+        }
         let wide = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=0.1"]);
         assert!(wide.contains("f-number"), "{wide}");
         let bright = error(&["camera.lens.focal_length=50", "camera.lens.f_stop=2", "camera.lens.t_stop=1.8"]);
