@@ -242,6 +242,8 @@ pub struct Settings {
     pub frame_number: u32,
     /// Leaves out lamps' bodies and suns' disks: a probe's picture, for lights light surfaces by themselves.
     pub capture: bool,
+    /// Shows unlit surfaces black: a meter's picture, for they look the same at any exposure.
+    pub metered: bool,
     /// Outputs beside the picture.
     pub aovs: Vec<Aov>,
 }
@@ -898,11 +900,12 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
+        // Within what leaves light finite.
+        judged_scale: sampling.judged.rescale_from(settings.exposure).clamp(1e-7, 1e7) as f32,
         texture_scale: sampling.texture_scale,
         noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),
-        layered: u32::from(visible.draws.iter().any(layered::marked)),
-        ambient: ambient_bits(scene, settings),
+        bits: frame_bits(scene, settings, visible.draws.iter().any(layered::marked)),
         probe_count: scene.probes.len() as u32,
         water_count: scene.waters.len() as u32,
         ..FrameConstants::default()
@@ -940,13 +943,13 @@ fn frame_data(
     )?;
     let apart = gi.as_ref().is_some_and(FrameGi::finds_sky);
     if apart {
-        values.ambient |= shared::AMBIENT_DIFFUSE_APART;
+        values.bits |= shared::FRAME_DIFFUSE_APART;
     }
     if gi.as_ref().is_some_and(FrameGi::finds_reflections) {
-        values.ambient |= shared::AMBIENT_REFLECTED_BY_RAYS;
+        values.bits |= shared::FRAME_REFLECTED_BY_RAYS;
     }
     if gi.is_some() {
-        values.ambient &= !shared::AMBIENT_MANY_BOUNCES;
+        values.bits &= !shared::FRAME_MANY_BOUNCES;
     }
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
@@ -990,13 +993,15 @@ fn picture_data(gpu: &Gpu, data: &FrameData, view: &View) -> GpuResult<FrameData
     Ok(FrameData { constants, values, ..data.clone() })
 }
 
-fn ambient_bits(scene: &GpuScene, settings: &Settings) -> u32 {
+fn frame_bits(scene: &GpuScene, settings: &Settings, layered: bool) -> u32 {
     let measured = settings.ao.enabled && scene.has_environment;
     [
-        (measured, shared::AMBIENT_MEASURED),
-        (measured && settings.ao.many_bounces, shared::AMBIENT_MANY_BOUNCES),
-        (settings.capture, shared::AMBIENT_CAPTURE),
-        (settings.ssr.enabled, shared::AMBIENT_REFLECTED_APART),
+        (measured, shared::FRAME_MEASURED),
+        (measured && settings.ao.many_bounces, shared::FRAME_MANY_BOUNCES),
+        (settings.capture, shared::FRAME_CAPTURE),
+        (settings.metered, shared::FRAME_METERED),
+        (layered, shared::FRAME_LAYERED),
+        (settings.ssr.enabled, shared::FRAME_REFLECTED_APART),
     ]
     .into_iter()
     .filter(|(on, _)| *on)

@@ -247,7 +247,7 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
 #endif
     vec3 reflectance = (1.0 - s.metallic) * s.base_color * dfg.z;
     vec3 visible =
-        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+        (frame.bits & FRAME_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (reflects_here) {
         specular = environment_reflection(s) * specular_visibility(s, v);

@@ -197,7 +197,7 @@ void environment_layers(Surface s, Layers y, AmbientVisibility v, out vec3 diffu
     float lambert = below * below_sheen_around(y, nv) * opaque * (1.0 - max3(f.opaque));
     vec3 reflectance = lambert * (1.0 - y.diffuse_transmission) * s.base_color;
     vec3 visible =
-        (frame.ambient & AMBIENT_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
+        (frame.bits & FRAME_MANY_BOUNCES) != 0u ? many_bounces(v.ambient, reflectance) : vec3(v.ambient);
     diffuse = reflectance / PI * irradiance * visible;
     if (y.diffuse_transmission > 0.0) {
         vec3 behind = irradiance_around(s.position, -s.normal);

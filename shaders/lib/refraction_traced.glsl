@@ -127,7 +127,7 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
 // The trees hold no lamps.
 vec4 lamp_met(vec3 from, vec3 d, inout float t) {
     vec4 met = vec4(0.0);
-    uint count = (frame.ambient & AMBIENT_CAPTURE) != 0u ? 0u : min(frame.light_count, HIDDEN_LAMPS);
+    uint count = (frame.bits & FRAME_CAPTURE) != 0u ? 0u : min(frame.light_count, HIDDEN_LAMPS);
     for (uint i = 0u; i < count; ++i) {
         Light lamp = lights[i];
         uint kind = (lamp.kind & LIGHT_MESH) != 0u ? LIGHT_TRIANGLE : lamp.kind & LIGHT_KIND_BITS;

@@ -44,7 +44,7 @@ void main() {
     vec3 diffuse = vec3(0.0);
     vec3 specular = vec3(0.0);
     if ((flags & MATERIAL_UNLIT) != 0u) {
-        emission = base.rgb;
+        emission = (frame.bits & FRAME_METERED) != 0u ? vec3(0.0) : base.rgb;
     } else {
         vec3 d, r;
 #ifdef TRACED

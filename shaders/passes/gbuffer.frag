@@ -27,6 +27,7 @@ void main() {
     out_surface = pack_surface(base.rgb, metallic_roughness.x, metallic_roughness.y, fragment_occlusion(), unlightable);
     out_normal = pack_normal(fragment_normal(flags));
     // An unlit surface shows its base colour whatever the exposure: as if it gave that fraction of the luminance that
-    // the camera renders white.
-    out_emission = vec4(to_half_range(unlit ? base.rgb : emission), materials[material_index].layer_mark);
+    // the camera renders white. Meters see none.
+    vec3 shown = (frame.bits & FRAME_METERED) != 0u ? vec3(0.0) : base.rgb;
+    out_emission = vec4(to_half_range(unlit ? shown : emission), materials[material_index].layer_mark);
 }

@@ -34,7 +34,7 @@ const float QUIET_EXPOSURE = 0.5;
 // what the picture measures as hidden is not taken twice.
 float left_by_cavities(ivec2 pixel) {
     float cavities = surface_occlusion(pixel);
-    float measured = (frame.ambient & AMBIENT_MEASURED) != 0u ? clamp(texelFetch(ao_image, pixel, 0).w, 1e-3, 1.0) : 1.0;
+    float measured = (frame.bits & FRAME_MEASURED) != 0u ? clamp(texelFetch(ao_image, pixel, 0).w, 1e-3, 1.0) : 1.0;
     return min(cavities / measured, 1.0);
 }
 
@@ -49,8 +49,8 @@ void main() {
         specular = texelFetch(glossy_image, pixel, 0).rgb;
     }
     // Reflections in the picture take what these found no light for.
-    const uint LATER = AMBIENT_REFLECTED_APART | AMBIENT_REFLECTED_BY_RAYS;
-    vec3 light = to_half_range(diffuse + ((frame.ambient & LATER) == LATER ? vec3(0.0) : specular));
+    const uint LATER = FRAME_REFLECTED_APART | FRAME_REFLECTED_BY_RAYS;
+    vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
     // A step of exposure changes the whole picture: what it was behind is made up for at once.
     if (gi.quiet > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
         vec3 shown = texelFetch(shown_image, pixel, 0).rgb * frame.history_scale;

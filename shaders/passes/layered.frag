@@ -164,7 +164,7 @@ void main() {
 #endif
     AmbientVisibility visible = unmeasured_visibility(s, fragment_occlusion());
 #ifndef OVER
-    if ((frame.ambient & AMBIENT_MEASURED) != 0u) {
+    if ((frame.bits & FRAME_MEASURED) != 0u) {
         visible = measured_visibility(texelFetch(ao_image, pixel, 0), fragment_occlusion());
     }
 #endif

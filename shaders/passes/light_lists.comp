@@ -192,7 +192,7 @@ void main() {
             base = count == 0u ? brightest : max(base, brightest);
             float nv = max(dot(s.normal, s.view), 0.0);
             float own_f0 = mix(DIELECTRIC_F0, brightest, s.metallic);
-            if (frame.layered != 0u) {
+            if ((frame.bits & FRAME_LAYERED) != 0u) {
                 // Lobes that the G-buffer does not hold reflect all light at most, and are no sharper than their mark says.
                 float mark = texelFetch(emission_image, pixel, 0).a;
                 if (mark >= LAYER_MARK) {

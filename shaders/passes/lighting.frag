@@ -86,16 +86,16 @@ void main() {
             }
         } while (next < count);
 #endif
-        AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
+        AmbientVisibility visible = (frame.bits & FRAME_MEASURED) != 0u
             ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
             : unmeasured_visibility(s, surface_occlusion(pixel));
-        bool apart = (frame.ambient & AMBIENT_REFLECTED_APART) != 0u;
-        reflects_here = (frame.ambient & AMBIENT_REFLECTED_BY_RAYS) == 0u;
+        bool apart = (frame.bits & FRAME_REFLECTED_APART) != 0u;
+        reflects_here = (frame.bits & FRAME_REFLECTED_BY_RAYS) == 0u;
 #ifndef SPLIT
         reflects_here = reflects_here && !apart;
 #endif
         environment_light(s, visible, d, r);
-        if ((frame.ambient & AMBIENT_DIFFUSE_APART) == 0u) {
+        if ((frame.bits & FRAME_DIFFUSE_APART) == 0u) {
             diffuse += d;
         }
         diffuse *= water_returns(s.position, (1.0 - s.metallic) * s.base_color);

@@ -31,13 +31,13 @@ void main() {
     if (depth <= 0.0 || emission.a >= LAYER_MARK || !load_surface(pixel, depth, s)) {
         return;
     }
-    if ((frame.ambient & AMBIENT_REFLECTED_BY_RAYS) != 0u) {
+    if ((frame.bits & FRAME_REFLECTED_BY_RAYS) != 0u) {
         // What hides the surroundings is in it.
         out_surroundings = vec4(to_half_range(texelFetch(traced_image, pixel, 0).rgb), 1.0);
         out_picture = vec4(to_half_range(light + out_surroundings.rgb), 1.0);
         return;
     }
-    AmbientVisibility visible = (frame.ambient & AMBIENT_MEASURED) != 0u
+    AmbientVisibility visible = (frame.bits & FRAME_MEASURED) != 0u
         ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
         : unmeasured_visibility(s, surface_occlusion(pixel));
     float open = specular_visibility(s, visible);

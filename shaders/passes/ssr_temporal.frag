@@ -350,17 +350,17 @@ void main() {
         for (int i = 0; i < 9; ++i) {
             ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
             vec4 c = texelFetch(reflection_image, other, 0);
-            c.rgb = to_ycocg(squeeze(c.rgb));
+            c.rgb = to_ycocg(squeeze(c.rgb, frame.judged_scale));
             mean += c / 9.0;
             square += c * c / 9.0;
         }
         vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
-        vec4 c = vec4(to_ycocg(squeeze(past.rgb)), past.a) - mean;
+        vec4 c = vec4(to_ycocg(squeeze(past.rgb, frame.judged_scale)), past.a) - mean;
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);
         float most = max(max(beyond.x, beyond.y), beyond.z);
         c = mean + vec4(most > 1.0 ? c.rgb / most : c.rgb, clamp(c.a, -deviation.a, deviation.a));
         // The mean is of light as it is: of what is squeezed it would be too dark where few rays find much.
-        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0)), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
+        joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.judged_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
     out_shown = out_history;

@@ -3,7 +3,7 @@
 // Temporal anti-aliasing: this frame's samples, each jittered within its pixel, join those of the frames before.
 //
 // Karis 2014, "High Quality Temporal Supersampling" (SIGGRAPH course "Advances in Real-Time Rendering"): velocity of
-// the nearest surface around, weights 1 / (1 + luminance) on exposed light. Salvi 2016, "An Excursion in Temporal
+// the nearest surface around, weights 1 / (1 + luminance) on exposed light (`squeeze`). Salvi 2016, "An Excursion in Temporal
 // Supersampling" (GDC): the history is clipped to mean and deviation of its neighbourhood, in YCoCg. Jimenez 2016,
 // "Filmic SMAA" (SIGGRAPH course): Catmull-Rom filtering of the history in five fetches.
 //
@@ -56,7 +56,7 @@ vec3 at_most(vec3 c, float brightest) {
 
 // The history as exposed now. Squeezed before it is filtered: a highlight's negative lobes would blacken what is around it.
 vec3 remembered(vec2 at) {
-    return squeeze(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, FARTHEST));
+    return squeeze(clamp(textureLod(history_image, at, 0.0).rgb * frame.history_scale, 0.0, FARTHEST), frame.judged_scale);
 }
 
 // Catmull-Rom over 4x4 pixels without the corners: the two inner rows and columns each as one linear fetch. Squeezed.
@@ -149,7 +149,7 @@ void main() {
                 closest_depth = depth;
                 closest = pixel;
             }
-            vec3 squeezed = squeeze(light);
+            vec3 squeezed = squeeze(light, frame.judged_scale);
             vec3 c = to_ycocg(squeezed);
             mean += c / 9.0;
             square += c * c / 9.0;
@@ -216,7 +216,7 @@ void main() {
         past = max(from_ycocg(mean + (most > 1.0 ? c / most : c)), 0.0);
     }
     vec3 joined = (past * count + sum) / (count + weight);
-    vec3 light = still ? joined : stretch(joined);
+    vec3 light = still ? joined : stretch(joined, frame.judged_scale);
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
     out_history = vec4(min(light, FARTHEST), min(count + weight, 2048.0));
 }

@@ -19,10 +19,10 @@ struct FrameConstants {
     uint shadow_method;        // SHADOWS_
     uint shadow_samples;       // rays to a light with a surface
     float history_scale;       // what last frame's pre-exposed values are multiplied by to fit this frame's exposure
+    float judged_scale;        // what pre-exposed values are multiplied by to the exposure that histories are judged at
     float texture_scale;       // what textures' derivatives are multiplied by: below 1 where several frames make a picture
     float noise_shift;         // added to the pixel that noise is drawn by
-    uint ambient;              // AMBIENT_ bits
-    uint layered;              // 1: some pixels are lit by the layered pass
+    uint bits;                 // FRAME_
     uint multi_scatter;        // 1: light that bounces between facets is given back
     uint probe_count;          // local probes
     uint water_count;          // waters
@@ -38,17 +38,21 @@ struct FrameConstants {
 };
 
 // What hides light from all around was measured (pass `ao`).
-const uint AMBIENT_MEASURED = 1u;
+const uint FRAME_MEASURED = 1u;
 // Diffuse light that was reflected on by what hides it is guessed.
-const uint AMBIENT_MANY_BOUNCES = 2u;
+const uint FRAME_MANY_BOUNCES = 2u;
 // The picture is a probe's: lights are not seen, for they light surfaces by themselves.
-const uint AMBIENT_CAPTURE = 4u;
+const uint FRAME_CAPTURE = 4u;
 // What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
-const uint AMBIENT_REFLECTED_APART = 8u;
+const uint FRAME_REFLECTED_APART = 8u;
 // Diffuse light from all around is found by the passes of bounced light.
-const uint AMBIENT_DIFFUSE_APART = 16u;
+const uint FRAME_DIFFUSE_APART = 16u;
 // What surfaces reflect of their surroundings is found by them too.
-const uint AMBIENT_REFLECTED_BY_RAYS = 32u;
+const uint FRAME_REFLECTED_BY_RAYS = 32u;
+// The picture is a meter's: unlit surfaces, which look the same at any exposure, are black.
+const uint FRAME_METERED = 64u;
+// Some pixels are lit by the layered pass.
+const uint FRAME_LAYERED = 128u;
 
 const uint SHADOWS_OFF = 0u;
 const uint SHADOWS_MAPS = 1u;

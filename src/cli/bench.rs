@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::{
-    CliError, DeviceArgs, bench_bvh, bench_gi, bench_instances, bench_memory::Memory, bench_path, bench_rays, open,
+    CliError, DeviceArgs, bench_bvh, bench_effects, bench_gi, bench_instances, bench_memory::Memory, bench_path,
+    bench_rays, open,
 };
 use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
@@ -30,6 +31,10 @@ pub enum What {
     Gi,
     /// Very many instances of a small mesh, over generated fields: what finding and drawing them costs.
     Instances,
+    /// Each effect of camera and renderer by itself, beside none of them.
+    Effects,
+    /// More and more lamps over the same scene, with light lists and without.
+    Lamps,
 }
 
 const NUMBERS: &str = "\
@@ -65,7 +70,13 @@ What the numbers mean (all times by the host's clock unless a pass is named):
   --what instances, over a field of stones and one of houses that hide each other
     geometry          the passes that find and draw what is seen, by the device's clock
     host              from the call until the device has its commands; frame: until it is done
-    ratio             all instances to those that pixels see, drawn as one mesh";
+    ratio             all instances to those that pixels see, drawn as one mesh
+  --what effects, of the scene given through a lens of 50 mm, each effect alone
+    ratio             of the frame to that with none of them
+    its own           sum of the passes that a frame without it does not have, by the device's clock; how many they are
+  --what lamps, over a generated hall with 1, 4, ... 256 lamps
+    lighting          the pass with every pixel evaluating every lamp; a lamp: that over their number
+    with lists        the same with lamps left out that cannot be seen; lists: what finding them takes";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
@@ -133,7 +144,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     let wants = |what| args.what.contains(&what);
     let mut report = Map::new();
-    if [What::Raster, What::Path, What::Rays, What::Gi].into_iter().any(wants) {
+    if [What::Raster, What::Path, What::Rays, What::Gi, What::Effects].into_iter().any(wants) {
         let start = Instant::now();
         let mut opened = open::open(&args.scene)?;
         let import_ms = since(start);
@@ -151,9 +162,15 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         if wants(What::Gi) {
             report.insert("gi".into(), bench_gi::run(args, &opened)?);
         }
+        if wants(What::Effects) {
+            report.insert("effects".into(), bench_effects::effects(args, &mut opened)?);
+        }
     }
     if wants(What::Bvh) {
         report.insert("bvh".into(), bench_bvh::run(args)?);
+    }
+    if wants(What::Lamps) {
+        report.insert("lamps".into(), bench_effects::lamps(args)?);
     }
     if wants(What::Instances) {
         report.insert("instances".into(), bench_instances::run(args)?);

@@ -19,6 +19,7 @@ macro_rules! println {
 mod arguments;
 mod bench;
 mod bench_bvh;
+mod bench_effects;
 mod bench_gi;
 mod bench_instances;
 mod bench_memory;

@@ -29,7 +29,7 @@ use crate::{
     reference::{
         Film, FilmSettings, LensCamera, Parts, Patience, Print, ShutterPart, Walk, World, shutter::samples_after,
     },
-    scene::look::metering::ExposureControl,
+    scene::look::metering::{ExposureControl, Metering},
     studio::{
         Opened,
         expose::{self, Exposed, exposed_for, meter_of, white_balance_of},
@@ -156,6 +156,12 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
             needed >> 20,
             free >> 20
         )));
+    }
+    if expose::follows(&opened.look) && opened.look.metering.mode == Some(Metering::Incident) {
+        let message = "camera.metering.mode = incident cannot expose a traced picture, which holds no incident light; set \
+                       camera.exposure.ev100 to what `meter` reads there, or --set camera.metering.mode=spot, which reads \
+                       the same place";
+        return Err(CliError::Usage(message.into()));
     }
     listen();
     let started = Instant::now();
@@ -385,7 +391,7 @@ fn report(
         );
     }
     render::remark_on_textures(opened);
-    render::remark_on_exposure(exposed);
+    render::remark_on_exposure(exposed, opened.look.metering.mode);
 }
 
 /// Says which of the camera's effects the picture does not have.

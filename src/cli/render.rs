@@ -19,7 +19,7 @@ use crate::{
     output::{self, Layer},
     passes::resolve::Channel,
     photometry::color,
-    scene::look::metering::ExposureControl,
+    scene::look::metering::{ExposureControl, Metering},
     studio::{self, expose, preview::preview},
 };
 
@@ -49,7 +49,7 @@ pub struct RenderArgs {
     pub path: PathArgs,
     /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one is
     /// metered; where the camera sets the exposure, it follows from there with the time constants of
-    /// camera.exposure.adaptation.
+    /// camera.exposure.adaptation. The path tracer meters each picture by itself.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Option<u32>,
     /// Pictures a second of a sequence.
@@ -337,7 +337,7 @@ fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Pictu
         );
     }
     remark_on_textures(opened);
-    remark_on_exposure(exposed);
+    remark_on_exposure(exposed, opened.look.metering.mode);
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
@@ -372,7 +372,7 @@ fn remark_on_patches(stats: &VplStats, asked: &GiSettings) {
 }
 
 /// Says what the meter thinks of the dials.
-pub fn remark_on_exposure(exposed: &expose::Exposed) {
+pub fn remark_on_exposure(exposed: &expose::Exposed, mode: Option<Metering>) {
     let camera = exposed.exposure.ev100().get();
     let by_hand = exposed.control == ExposureControl::Dials(ExposureMode::Manual);
     if let Some(solved) = exposed.solved.filter(|solved| solved.off_by.abs() > 0.01) {
@@ -394,7 +394,12 @@ pub fn remark_on_exposure(exposed: &expose::Exposed) {
             }
         }
         Some(_) => {}
-        None => println!("warning: the picture is black: nothing that the camera sees is lit or shines"),
+        None if mode == Some(Metering::Incident) => {
+            println!("there is no reading of incident light: no lit surface at the metered place, or a traced picture");
+        }
+        None => println!(
+            "warning: there is nothing to meter: nothing that the camera sees is lit or shines, unlit surfaces apart"
+        ),
     }
 }
 

@@ -82,6 +82,8 @@ const NOISE_FRAMES: u32 = 64;
 /// What the last frame saw.
 #[derive(Clone, Debug)]
 pub(super) struct Before {
+    /// The exposure that its histories were judged at.
+    judged: Exposure,
     view: View,
     scene: u64,
     posed: Arc<Posed>,
@@ -131,6 +133,7 @@ impl HistoryState {
             });
             let [temporal_number, reflected_number] = numbers.map(next);
             self.before = Some(Before {
+                judged: judged(before, settings.exposure),
                 view: *view,
                 scene: scene.upload,
                 posed: Arc::clone(&scene.now),
@@ -153,6 +156,20 @@ impl HistoryState {
     }
 }
 
+/// Stops a frame by which the exposure that histories are judged at goes after the picture's.
+const JUDGED_STOPS: f64 = 1.0 / 32.0;
+
+/// The exposure that a frame's histories are judged at: what is light and what is noise is told by what the eye sees, but a step
+/// of exposure must not make other means of what is in them.
+fn judged(before: Option<&Before>, exposure: Exposure) -> Exposure {
+    let Some(before) = before else { return exposure };
+    let behind = before.judged.stops_above(exposure);
+    if behind.abs() <= JUDGED_STOPS {
+        return exposure;
+    }
+    before.judged.compensated(-JUDGED_STOPS.copysign(behind)).unwrap_or(exposure)
+}
+
 /// Whether a frame writes the history of reflections: not where it is one of those whose mean is the picture.
 fn keeps_reflections(settings: &Settings) -> bool {
     settings.ssr.enabled && settings.ssr.frames > 0 && settings.sample.is_none() && settings.accumulate.is_none()
@@ -168,6 +185,8 @@ fn keeps_bounced(settings: &Settings) -> bool {
 pub(super) struct Sampling {
     /// The camera with this frame's pixels and jitter.
     pub input: View,
+    /// The exposure that histories are judged at.
+    pub judged: Exposure,
     /// What textures' derivatives are multiplied by.
     pub texture_scale: f32,
     /// Added to the pixel that noise is drawn by.
@@ -221,6 +240,7 @@ impl Sampling {
             bounced,
             bounced_before,
             input: *view,
+            judged: judged(before, settings.exposure),
             texture_scale: 1.0,
             noise_shift: 0.0,
             motion: [Moment::seen_by(old, view.position, posed), Moment::seen_by(view, view.position, None)],

@@ -35,14 +35,15 @@ shader_struct! {
         pub shadow_samples: u32,
         /// What last frame's pre-exposed values are multiplied by to fit this frame's exposure.
         pub history_scale: f32,
+        /// What this frame's pre-exposed values are multiplied by to the exposure that histories are judged at: it goes after
+        /// the picture's by a part of a stop a frame.
+        pub judged_scale: f32,
         /// What textures' derivatives are multiplied by: below 1 where several frames make a picture.
         pub texture_scale: f32,
         /// Added to the pixel that noise is drawn by: another noise each frame where several make a picture.
         pub noise_shift: f32,
-        /// `AMBIENT_` bits.
-        pub ambient: u32,
-        /// 1: some pixels are lit by the layered pass.
-        pub layered: u32,
+        /// `FRAME_` bits.
+        pub bits: u32,
         /// 1: light that bounces between facets is given back.
         pub multi_scatter: u32,
         /// Local probes.
@@ -361,17 +362,21 @@ pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 12] = [
 ];
 
 /// What hides light from all around was measured (pass `ao`).
-pub const AMBIENT_MEASURED: u32 = 1;
+pub const FRAME_MEASURED: u32 = 1;
 /// Diffuse light that was reflected on by what hides it is guessed.
-pub const AMBIENT_MANY_BOUNCES: u32 = 2;
+pub const FRAME_MANY_BOUNCES: u32 = 2;
 /// The picture is a probe's: lights are not seen, for they light surfaces by themselves.
-pub const AMBIENT_CAPTURE: u32 = 4;
+pub const FRAME_CAPTURE: u32 = 4;
 /// What surfaces reflect of their surroundings is added by the passes of screen-space reflections.
-pub const AMBIENT_REFLECTED_APART: u32 = 8;
+pub const FRAME_REFLECTED_APART: u32 = 8;
 /// Diffuse light from all around is found by the passes of bounced light.
-pub const AMBIENT_DIFFUSE_APART: u32 = 16;
+pub const FRAME_DIFFUSE_APART: u32 = 16;
 /// What surfaces reflect of their surroundings is found by them too.
-pub const AMBIENT_REFLECTED_BY_RAYS: u32 = 32;
+pub const FRAME_REFLECTED_BY_RAYS: u32 = 32;
+/// The picture is a meter's: unlit surfaces, which look the same at any exposure, are black.
+pub const FRAME_METERED: u32 = 64;
+/// Some pixels are lit by the layered pass.
+pub const FRAME_LAYERED: u32 = 128;
 
 /// Reflections meet the box.
 pub const PROBE_PARALLAX: u32 = 1;

@@ -313,7 +313,7 @@ mod tests {
         assert_eq!((one.len(), merged), (1, 1));
         assert!((one[0].area() - 2.0).abs() < 1e-9 && one[0].center().distance(DVec3::new(1.0, 0.5, 2.0)) < 1e-9);
         assert!((one[0].luminance - Vec3::new(3.0, 2.0, 1.0)).abs().max_element() < 1e-5);
-        assert!(one[0].sides[0].length().max(one[0].sides[1].length()) - 2.0 < 1e-9);
+        assert!((one[0].sides[0].length().max(one[0].sides[1].length()) - 2.0).abs() < 1e-9);
     }
 
     #[test]

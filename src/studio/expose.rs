@@ -45,11 +45,9 @@ impl Opened {
             Metering::Centre => MeterMode::CentreWeighted,
             Metering::Matrix => MeterMode::Matrix,
             Metering::Incident => {
-                return Err(StudioError::Asked(
-                    "camera.metering.mode = incident: a finished picture holds no incident light; for traced pictures \
-                     --set camera.metering.mode=spot reads the same place"
-                        .into(),
-                ));
+                let message =
+                    "camera.metering.mode = incident: a finished picture holds no incident light; set another mode";
+                return Err(StudioError::Asked(message.into()));
             }
             Metering::Spot => {
                 let [x, y] = pixel(at, [width, height])?;
@@ -93,7 +91,8 @@ pub fn surface(picture: &Picture, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
     Some([seen(0)?, seen(1)?])
 }
 
-/// What a meter with a flat receptor reads on the surface at the look's place, facing along its normal.
+/// What a meter with a flat receptor reads on the surface at the look's place, facing along its normal; none where there is
+/// no light, or no surface.
 fn meter_incident(
     opened: &Opened,
     renderer: &mut Renderer,
@@ -103,13 +102,7 @@ fn meter_incident(
     let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
     let aovs = vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)];
     let picture = renderer.render(scene, view, &opened.settings(Exposure::default(), aovs))?;
-    let Some([point, normal]) = surface(&picture, at) else {
-        return Err(StudioError::Asked(format!(
-            "camera.metering.mode = incident: there is no surface at pixel {},{} to hold the meter to; set \
-             camera.metering.at to one",
-            at[0], at[1]
-        )));
-    };
+    let Some([point, normal]) = surface(&picture, at) else { return Ok(None) };
     let flat = Receptor::Flat;
     match incident::illuminance(renderer, &opened.scene, point, normal, flat, opened.shadows()) {
         Ok(lux) if lux.get() > 0.0 => Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?)),
@@ -119,10 +112,11 @@ fn meter_incident(
     }
 }
 
-/// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit.
+/// What the scene meters at through this view, whatever the camera's dials; none where nothing is lit, or no surface is there
+/// to read incident light on.
 ///
 /// # Errors
-/// A place outside of the picture, or without a surface for incident light; whatever rendering meets.
+/// A place outside of the picture; whatever rendering meets.
 pub fn meter(
     opened: &Opened,
     renderer: &mut Renderer,
@@ -155,6 +149,7 @@ fn meter_from(
     for _ in 0..METER_ROUNDS {
         let mut settings = opened.settings(exposure, vec![]);
         settings.light_lists.cull_bound /= 1024.0;
+        settings.metered = true;
         let picture = renderer.render(scene, &small, &settings)?;
         let reading = match metering::meter(&luminances(&picture), picture.width, picture.height, mode) {
             Ok(nits) => Some(Exposure::from_luminance(nits).map_err(LookError::from)?),
@@ -173,6 +168,9 @@ fn meter_from(
     }
     Ok(Some(exposure))
 }
+
+/// Stops that a picture may be off from what its histogram reads for that to count: lamps of a 1024th of white may be missing.
+const HISTOGRAM_STOPS: f64 = 6.0;
 
 /// Readings that `meter` takes at most.
 const METER_ROUNDS: u32 = 8;
@@ -204,7 +202,7 @@ pub fn control(look: &Look) -> ExposureControl {
 /// it is `wanted`.
 ///
 /// # Errors
-/// Dials that are out of range; whatever rendering meets.
+/// Dials that are out of range; incident light that is to set the exposure where no lit surface is; whatever rendering meets.
 pub fn exposure(
     opened: &Opened,
     renderer: &mut Renderer,
@@ -215,6 +213,14 @@ pub fn exposure(
     renderer.check_size(view)?;
     let by_hand = control(&opened.look) == ExposureControl::Dials(ExposureMode::Manual);
     let metered = if wanted || !by_hand { meter(opened, renderer, scene, view)? } else { None };
+    if let (None, Some(Metering::Incident), false) = (metered, opened.look.metering.mode, by_hand) {
+        let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
+        return Err(StudioError::Asked(format!(
+            "camera.metering.mode = incident: there is no lit surface at pixel {},{} to hold the meter to; set \
+             camera.metering.at to one",
+            at[0], at[1]
+        )));
+    }
     exposed_for(opened, metered)
 }
 
@@ -259,7 +265,8 @@ pub fn white_balance(
     Ok(look.white_balance(picked)?.as_mat3())
 }
 
-/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit.
+/// What a traced picture meters at by the camera's mode, without what vignetting takes; none where nothing is lit, and of
+/// incident light, which no finished picture holds.
 ///
 /// # Errors
 /// A place outside of the picture.
@@ -271,6 +278,9 @@ pub fn meter_of(
 ) -> Result<Option<Exposure>, StudioError> {
     let look = &opened.look.metering;
     let (mode, at) = (look.mode.unwrap_or_default(), look.at.unwrap_or(Place::MIDDLE));
+    if mode == Metering::Incident {
+        return Ok(None);
+    }
     let mode = opened.meter_mode(mode, at, [width as u32, height as u32])?;
     let of = |(index, c): (usize, &DVec3)| {
         let place = DVec2::new((index % width) as f64, (index / width) as f64) + 0.5;
@@ -322,8 +332,9 @@ pub fn follows(look: &Look) -> bool {
 /// `camera.exposure.adaptation`. Dials set by hand stay as they are; so does everything in the dark, and a camera that has
 /// seen nothing yet adapts at once.
 ///
-/// The mean in stops is that of the picture's histogram; where there is none, and in the other modes of metering, which
-/// weigh places, a small picture is metered as a still's is.
+/// The mean in stops is that of the picture's histogram, as long as it was exposed nearly for what it shows: far brighter than
+/// that, half floats are blown, and far darker, lamps were left out of it. Otherwise, where there is none or unlit surfaces are
+/// in the scene, and in the other modes of metering, which weigh places, a small picture is metered as a still's is.
 ///
 /// # Errors
 /// Dials that are out of range; whatever rendering meets.
@@ -341,16 +352,19 @@ pub fn follow(
     }
     // Compensation comes after adaptation, for dials that are solved for need it there.
     let auto = look.metering.auto_exposure(0.0);
-    let counts = picture.histogram.as_ref();
-    let read = match counts.filter(|_| look.metering.mode.unwrap_or_default() == Metering::LogAverage) {
-        Some(counts) => {
-            let asked = |error: MeterError| StudioError::Asked(error.to_string());
-            match auto.target(&counts.by_ev(picture.exposure).map_err(asked)?) {
-                Ok(read) => Some(read),
-                Err(MeterError::Dark) => None,
-                Err(error) => return Err(asked(error)),
-            }
-        }
+    let asked = |error: MeterError| StudioError::Asked(error.to_string());
+    let by_places = look.metering.mode.unwrap_or_default() != Metering::LogAverage;
+    let counts = picture.histogram.as_ref().filter(|_| !by_places && !opened.scene.materials.iter().any(|m| m.unlit));
+    let counted = match counts.map(|counts| counts.by_ev(picture.exposure)) {
+        Some(counts) => match auto.target(&counts.map_err(asked)?) {
+            Ok(read) => Some(read).filter(|read| read.stops_above(picture.exposure).abs() < HISTOGRAM_STOPS),
+            Err(MeterError::Dark) => None,
+            Err(error) => return Err(asked(error)),
+        },
+        None => None,
+    };
+    let read = match counted {
+        Some(read) => Some(read),
         None => meter_from(opened, renderer, scene, view, last.metered.unwrap_or(last.exposure))?,
     };
     let adapted = match (last.adapted, read) {

@@ -28,7 +28,10 @@ use crate::{
     frame::{AntiAliasing, Aov, Picture, Renderer, Sample, Settings, Wanted},
     gpu::Gpu,
     passes::GpuScene,
-    scene::{Scene, look::metering::ExposureControl},
+    scene::{
+        Scene,
+        look::metering::{ExposureControl, Metering},
+    },
     studio::{
         Opened,
         expose::{self, Exposed},
@@ -240,6 +243,9 @@ impl Drop for Over {
     }
 }
 
+/// Seconds that exposure follows the light by in one frame at most: a window that was hidden has not watched.
+const LONGEST_STEP: f64 = 1.0;
+
 /// A scene on the device.
 struct There {
     base: Arc<Scene>,
@@ -248,6 +254,8 @@ struct There {
     opened: Opened,
     on_device: GpuScene,
     exposed: Option<Exposed>,
+    /// When the last frame was drawn: exposure follows the light by the clock while the view moves or plays.
+    drawn_at: Instant,
     white_balance: Mat3,
     order: u64,
     still_at: Instant,
@@ -405,6 +413,7 @@ impl Worker {
                     opened,
                     on_device,
                     exposed: None,
+                    drawn_at: Instant::now(),
                     white_balance,
                     order: number,
                     still_at,
@@ -438,7 +447,7 @@ impl Worker {
         let moving = moving || !there.full;
         let by_hand = expose::control(&opened.look) == ExposureControl::Dials(ExposureMode::Manual);
         let exposed = match there.exposed {
-            // A meter reads once the view has come to rest; what it read before holds on the way.
+            // A still's meter reads once the view has come to rest; on the way the exposure follows what frames show.
             Some(exposed) if moving || self.still > 0 || (by_hand && exposed.metered.is_some()) => exposed,
             _ => {
                 {
@@ -455,6 +464,9 @@ impl Worker {
         let mut settings =
             Settings { white_balance: there.white_balance, ..opened.picture_settings(&exposed, there.aovs.clone())? };
         opened.set_in_motion(&mut settings, &there.on_device);
+        // Incident light takes a scene with cards in it: too dear for each frame.
+        let follows = moving && expose::follows(&opened.look) && opened.look.metering.mode != Some(Metering::Incident);
+        settings.histogram = follows;
         let scaled = matches!(settings.anti_aliasing, AntiAliasing::Temporal(temporal) if temporal.scale < 1.0);
         let number = if moving { 0 } else { self.still };
         if number == 0 && !moving {
@@ -475,6 +487,12 @@ impl Worker {
         let begun = Instant::now();
         let pending = renderer.submit(&there.on_device, &view, &settings, Wanted::ALL)?;
         let picture = renderer.collect(pending)?;
+        if follows {
+            let seconds = there.drawn_at.elapsed().as_secs_f64().min(LONGEST_STEP);
+            let next = expose::follow(opened, renderer, &there.on_device, &view, (&exposed, &picture), seconds)?;
+            there.exposed = Some(next);
+        }
+        there.drawn_at = Instant::now();
         self.still = if moving { 0 } else { number + 1 };
         self.number += 1;
         let finished = Finished {

@@ -159,7 +159,10 @@ const PROPERTIES: [(&str, &str); 6] = [
     ),
     ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
     ("scene.emissive_lights", "true or false: surfaces that glow light others"),
-    ("scene.emissive_patches", "1 to 65536, e.g. 512: as so many lights at most; of more pieces neighbours are merged"),
+    (
+        "scene.emissive_patches",
+        "1 to 65536, e.g. 512: as so many lights at most, but one for each of 24 ways to face; of more pieces neighbours are merged",
+    ),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
     ("scene.variant", "name of a variant of the file's materials"),
 ];

@@ -28,7 +28,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
     (
         "camera.lens.nearest_focus",
-        "metres from the lens along its axis, above 0: a focus that is nearer is refused, e.g. 0.45",
+        "metres from the lens as focus, above 0; makers state it from the sensor, about a focal length more: a nearer focus is refused, e.g. 0.4",
     ),
     ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
     ("camera.lens.widest", "the f-number of the open lens, from 0.5 to 1024, e.g. 1.4"),

@@ -1,0 +1,211 @@
+//! `sunny16 bench --what effects` and `--what lamps`: what each effect costs by itself, and what more lamps cost.
+
+use serde_json::{Value, json};
+
+use super::{
+    CliError,
+    bench::{BenchArgs, Series, since},
+};
+use crate::{
+    camera::Exposure,
+    frame::{LightListSettings, Renderer, Settings, ShadowSettings, Wanted},
+    gpu::Gpu,
+    passes::View,
+    photometry::Ev100,
+    scene::{Projection, Scene, look::ShadowMethod, procedural},
+    studio::{Opened, Size, expose},
+};
+
+/// Without any of them.
+const NONE: [&str; 15] = [
+    "effects.depth_of_field.enabled=false",
+    "effects.motion_blur.enabled=false",
+    "effects.starburst.enabled=false",
+    "effects.ghosts.enabled=false",
+    "effects.bloom.enabled=false",
+    "effects.vignetting.enabled=false",
+    "effects.chromatic_aberration.enabled=false",
+    "effects.distortion.enabled=false",
+    "effects.grain.enabled=false",
+    "passes.aa.method=none",
+    "passes.ao.enabled=false",
+    "passes.ssr.enabled=false",
+    "passes.shadows.enabled=false",
+    "gi.enabled=false",
+    // A lens, so that the pupil and the field of view are the same in all rows.
+    "camera.lens.prescription=builtin:dgauss-50-f2",
+];
+
+/// Each effect, with the properties that turn it on beside none.
+const EFFECTS: [(&str, &[&str]); 17] = [
+    ("none", &[]),
+    ("shadows, maps", &["passes.shadows.enabled=true", "passes.shadows.method=maps"]),
+    ("shadows, traced", &["passes.shadows.enabled=true", "passes.shadows.method=traced"]),
+    ("ambient occlusion", &["passes.ao.enabled=true"]),
+    ("reflections", &["passes.ssr.enabled=true"]),
+    ("bounced light", &["gi.enabled=true"]),
+    ("edges, morphological", &["passes.aa.method=morphological"]),
+    ("edges, temporal", &["passes.aa.method=taa"]),
+    (
+        "depth of field",
+        &["effects.depth_of_field.enabled=true", "effects.depth_of_field.focus=1.5", "effects.depth_of_field.f_stop=2"],
+    ),
+    (
+        "motion blur",
+        &["effects.motion_blur.enabled=true", "effects.motion_blur.shutter=1/15", "camera.motion.rotation=0 20 0"],
+    ),
+    ("starburst", &["effects.starburst.enabled=true", "effects.starburst.f_stop=11"]),
+    ("ghosts", &["effects.ghosts.enabled=true"]),
+    ("bloom", &["effects.bloom.enabled=true", "effects.bloom.fraction=0.02"]),
+    ("distortion", &["effects.distortion.enabled=true"]),
+    ("chromatic aberration", &["effects.chromatic_aberration.enabled=true", "effects.chromatic_aberration.amount=0.5"]),
+    ("vignetting", &["effects.vignetting.enabled=true"]),
+    ("grain", &["effects.grain.enabled=true", "effects.grain.iso=1600"]),
+];
+
+/// Lamps of the series.
+const LAMPS: [usize; 5] = [1, 4, 16, 64, 256];
+
+/// Triangles of the hall that they hang in.
+const HALL_TRIANGLES: usize = 20_000;
+
+/// Frames before those that are measured.
+const WARM_UP: u32 = 2;
+
+/// What a frame took.
+struct Measured {
+    /// Median by the host's clock (ms).
+    frame: f64,
+    /// Medians of the passes by the device's (ms).
+    passes: Vec<(String, f64)>,
+}
+
+impl Measured {
+    fn pass(&self, named: impl Fn(&str) -> bool) -> f64 {
+        self.passes.iter().filter(|(name, _)| named(name)).map(|(_, ms)| ms).sum()
+    }
+}
+
+fn measure(
+    renderer: &mut Renderer,
+    on_device: &crate::passes::GpuScene,
+    view: &View,
+    settings: &Settings,
+    frames: u32,
+) -> Result<Measured, CliError> {
+    let mut frame = Series { name: String::new(), ms: Vec::new() };
+    let mut passes: Vec<Series> = Vec::new();
+    renderer.cut();
+    for number in 0..WARM_UP + frames {
+        let start = std::time::Instant::now();
+        let pending = renderer.submit(on_device, view, settings, Wanted { display: false, nits: false })?;
+        let picture = renderer.collect(pending)?;
+        if number < WARM_UP {
+            continue;
+        }
+        frame.ms.push(since(start));
+        for time in &picture.times {
+            match passes.iter_mut().find(|series| series.name == time.name) {
+                Some(series) => series.ms.push(time.ms),
+                None => passes.push(Series { name: time.name.clone(), ms: vec![time.ms] }),
+            }
+        }
+    }
+    let passes = passes.iter().map(|series| (series.name.clone(), series.at(0.5))).collect();
+    Ok(Measured { frame: frame.at(0.5), passes })
+}
+
+/// Each effect by itself beside none.
+pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError> {
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let info = gpu.info();
+    let size = Size { width: opened.size.width, height: opened.size.height };
+    println!(
+        "effects, {} on {} ({}), {}x{}, medians in ms",
+        args.scene.name(),
+        info.name,
+        info.driver,
+        size.width,
+        size.height
+    );
+    println!("{:<22} {:>9} {:>9} {:>9} {:>8}  dearest pass of its own", "", "frame", "ratio", "its own", "passes");
+    let asked = opened.look.clone();
+    let mut none: Option<Measured> = None;
+    let mut rows = Vec::new();
+    for (name, properties) in EFFECTS {
+        let mut look = asked.clone();
+        for property in NONE.iter().chain(properties) {
+            look.assign(property).map_err(|error| CliError::Internal(error.to_string()))?;
+        }
+        opened.look_through(look, size)?;
+        let view = opened.view();
+        let on_device = opened.upload(&mut renderer)?;
+        let exposed = expose::exposure(opened, &mut renderer, &on_device, &view, false)?;
+        let mut settings = opened.picture_settings(&exposed, vec![])?;
+        // A still view is left as it is after some frames.
+        settings.gi.still = u32::MAX;
+        let measured = measure(&mut renderer, &on_device, &view, &settings, args.frames)?;
+        let base = none.as_ref().unwrap_or(&measured);
+        let ratio = measured.frame / base.frame;
+        let known = |name: &str| base.passes.iter().any(|(other, _)| other == name);
+        let own = measured.pass(|name| !known(name));
+        let fresh = measured.passes.iter().filter(|(name, _)| !known(name));
+        let count = fresh.clone().count();
+        let dearest = fresh.max_by(|a, b| a.1.total_cmp(&b.1)).map_or("", |(name, _)| name.as_str());
+        println!("{name:<22} {:>9.2} {ratio:>9.2} {own:>9.2} {count:>8}  {dearest}", measured.frame);
+        rows.push(
+            json!({"effect": name, "frame_ms": measured.frame, "ratio": ratio, "own_ms": own, "own_passes": count,
+                         "dearest": dearest}),
+        );
+        none.get_or_insert(measured);
+    }
+    opened.look_through(asked, size)?;
+    Ok(Value::Array(rows))
+}
+
+/// More and more lamps over the same hall by night, every pixel evaluating all of them, and as light lists leave them out.
+pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
+    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut renderer = Renderer::new(&gpu)?;
+    let info = gpu.info();
+    let size = args.scene.size.unwrap_or(Size { width: 640, height: 360 });
+    println!(
+        "lamps in a hall, {} ({}), {}x{}, no shadows, medians in ms",
+        info.name, info.driver, size.width, size.height
+    );
+    println!("{:>7} {:>12} {:>12} {:>14} {:>12}", "lamps", "lighting", "a lamp", "with lists", "lists");
+    let mut rows = Vec::new();
+    for count in LAMPS {
+        let scene = procedural::hall(count, HALL_TRIANGLES).map_err(|error| CliError::Internal(error.to_string()))?;
+        let view = view_of(&scene, size)?;
+        let on_device = renderer.upload(&scene)?;
+        let exposure = Exposure::from_ev100(Ev100(11.64)).map_err(|error| CliError::Internal(error.to_string()))?;
+        let shadows = ShadowSettings { enabled: false, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+        let mut with = |enabled: bool| {
+            let light_lists = LightListSettings { enabled, ..LightListSettings::default() };
+            let settings = Settings { exposure, shadows, light_lists, ..Settings::default() };
+            measure(&mut renderer, &on_device, &view, &settings, args.frames)
+        };
+        let (all, listed) = (with(false)?, with(true)?);
+        let lighting = |measured: &Measured| measured.pass(|name| name == "lighting");
+        let lists = listed.pass(|name| name.contains("light list"));
+        println!(
+            "{count:>7} {:>12.3} {:>12.4} {:>14.3} {lists:>12.3}",
+            lighting(&all),
+            lighting(&all) / count as f64,
+            lighting(&listed)
+        );
+        rows.push(json!({"lamps": count, "lighting_ms": lighting(&all), "with_lists_ms": lighting(&listed),
+                         "lists_ms": lists}));
+    }
+    Ok(Value::Array(rows))
+}
+
+fn view_of(scene: &Scene, size: Size) -> Result<View, CliError> {
+    let placed = scene.walk();
+    let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
+    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the hall has no camera".into()))?;
+    let projection: &Projection = &camera.projection;
+    Ok(View::new(world, projection, size.width, size.height))
+}
