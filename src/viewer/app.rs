@@ -3,16 +3,18 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
-use egui::{ColorImage, Context, FullOutput, RawInput, TextureHandle, TextureOptions};
+use egui::{ColorImage, Context, FullOutput, RawInput, Rect, TextureHandle, TextureOptions};
 use glam::{DVec2, DVec3};
 
 use super::{
     ViewError,
     document::{Document, Recovered},
     engine::{Engine, Wake},
+    handles::Grip,
     panels::{
         gallery::Gallery,
         inspector::Selection,
@@ -22,6 +24,7 @@ use super::{
         scopes::Scopes,
         truth::Truth,
     },
+    recent::Recent,
     stage::{Outcome, Stage},
 };
 use crate::{
@@ -38,6 +41,8 @@ pub struct Options {
     pub request: Request,
     /// Begin with the gallery.
     pub gallery: bool,
+    /// The folder where the list of recent scenes is kept; none keeps it for this run only.
+    pub state: Option<PathBuf>,
 }
 
 /// A line for the user, shown for a while.
@@ -91,6 +96,20 @@ impl Work {
     }
 }
 
+/// What a window that was closed leaves to be finished.
+#[must_use = "the device must not go before it is over"]
+pub struct Leaving(Option<JoinHandle<()>>);
+
+impl Leaving {
+    /// Waits until the last thread is over.
+    pub fn wait(self) {
+        if let Some(thread) = self.0 {
+            // It panicked: there is nothing to lose.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// The whole window.
 pub struct App {
     engine: Arc<Engine>,
@@ -109,6 +128,9 @@ pub struct App {
     pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
+    /// The handle that is held.
+    pub(super) grip: Option<Grip>,
+    pub(super) pictured: Rect,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
     pub(super) about_to_close: bool,
@@ -116,7 +138,7 @@ pub struct App {
     pub(super) save_field: Option<String>,
     /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
-    pub(super) recent: Vec<PathBuf>,
+    pub(super) recent: Recent,
     /// The window is to close.
     pub closes: bool,
     /// A device error that ends the picture; the look is kept.
@@ -133,6 +155,7 @@ impl App {
     pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
         style(&ctx);
+        let (recent, notice) = Recent::of(options.state.as_deref());
         let mut app = Self {
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             wake,
@@ -148,15 +171,20 @@ impl App {
             mixer: Mixer::default(),
             palette: Palette::default(),
             tool: Tool::default(),
+            grip: None,
+            pictured: Rect::ZERO,
             about_to_close: false,
             open_field: String::new(),
             save_field: None,
             sequence: None,
-            recent: Vec::new(),
+            recent,
             closes: false,
             fatal: None,
             last_frame: Instant::now(),
         };
+        if let Some(notice) = notice {
+            app.complain(notice);
+        }
         if !options.gallery {
             app.open(&options.request);
         }
@@ -176,10 +204,8 @@ impl App {
                 for remark in &work.stage.opened.remarks {
                     self.say(remark.clone());
                 }
-                if let Some(scene) = &request.scene {
-                    self.recent.retain(|recent| recent != scene);
-                    self.recent.insert(0, scene.clone());
-                    self.recent.truncate(10);
+                if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
+                    self.complain(format!("the list of recent scenes is not kept: {error}"));
                 }
                 self.work = Some(work);
                 self.shown = None;
@@ -263,6 +289,12 @@ impl App {
     /// What a click in the picture does from now on.
     pub fn set_tool(&mut self, tool: Tool) {
         self.tool = tool;
+    }
+
+    /// Where the picture lies in the window (points), as of the last frame.
+    #[must_use]
+    pub const fn pictured(&self) -> Rect {
+        self.pictured
     }
 
     /// The last thing that went wrong, while it is shown.
@@ -520,6 +552,20 @@ impl App {
     pub fn close(&mut self) {
         let unsaved = self.work.as_ref().is_some_and(|work| work.document.changed());
         if unsaved && !self.about_to_close { self.about_to_close = true } else { self.closes = true }
+    }
+
+    /// Scenes opened lately, newest first.
+    #[must_use]
+    pub fn recent(&self) -> &[PathBuf] {
+        self.recent.scenes()
+    }
+
+    /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its own. The device must outlive that.
+    pub fn leave(self) -> Leaving {
+        self.engine.end();
+        let left = std::thread::Builder::new().name("leaving".into()).spawn(move || drop(self));
+        // Without a thread all was let go here.
+        Leaving(left.ok())
     }
 
     /// The program ends in a way that nobody wanted.

@@ -4,6 +4,7 @@
 //! saved is therefore what the command line reads.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -19,9 +20,6 @@ use crate::{
 /// Steps that can be undone at most: their texts are kept whole.
 const MOST_STEPS: usize = 1000;
 
-/// Changes of one property within this time are one step, as when a dial is dragged.
-const ONE_GESTURE: Duration = Duration::from_millis(700);
-
 /// How long a change waits for the copy for accidents.
 const COPY_AFTER: Duration = Duration::from_secs(2);
 
@@ -34,8 +32,8 @@ pub struct Document {
     file: Option<PathBuf>,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The last change, for those that go on.
-    last: Option<(String, Instant)>,
+    /// What the last change was, until the hands rest: changes of the same are one step, however long a dial is held.
+    last: Option<String>,
     /// The text as the file has it.
     saved: String,
     /// When the first change came that the copy for accidents lacks.
@@ -101,6 +99,12 @@ impl Document {
         Ok(look)
     }
 
+    /// The properties that the text sets, by path, as `--set` would have them.
+    #[must_use]
+    pub fn values(&self) -> BTreeMap<String, String> {
+        look::flattened(&self.text).into_iter().collect()
+    }
+
     /// Sets properties, as (path, value), or takes them out where there is no value; all of them or none.
     ///
     /// # Errors
@@ -121,7 +125,7 @@ impl Document {
         if text == self.text {
             return;
         }
-        let goes_on = self.last.as_ref().is_some_and(|(last, when)| last == what && when.elapsed() < ONE_GESTURE);
+        let goes_on = self.last.as_deref() == Some(what);
         if !goes_on || self.undo.is_empty() {
             self.undo.push(Step { text: self.text.clone(), what: what.into() });
             if self.undo.len() > MOST_STEPS {
@@ -129,7 +133,7 @@ impl Document {
             }
         }
         self.redo.clear();
-        self.last = Some((what.into(), Instant::now()));
+        self.last = Some(what.into());
         self.now(text);
     }
 
@@ -336,6 +340,15 @@ mod tests {
         let look = document.look().unwrap();
         assert_eq!(look.camera.iso, Some(400.0));
         assert_eq!(look.camera.f_stop, Some(2.8));
+    }
+
+    #[test]
+    fn what_the_text_sets_can_be_read_by_path() {
+        let values = Document::new(&format!("{TEXT}[environment]\nlux = 500\nfile = \"a.hdr\"\n"), "a", None).values();
+        assert_eq!(values.get("environment.file").map(String::as_str), Some("a.hdr"));
+        assert_eq!(values.get("environment.lux").map(String::as_str), Some("500"));
+        assert_eq!(values.get("camera.lens.f_stop").map(String::as_str), Some("2.8"));
+        assert_eq!(values.len(), 4);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is selected, in real units: every change goes into the look by its property's path.
 
+use std::collections::BTreeMap;
+
 use egui::{ComboBox, DragValue, RichText, Ui};
 use glam::{DMat4, DVec3};
 
@@ -61,6 +63,13 @@ pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>
 /// Where a light is.
 pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
     light_of(stage, name).map(|(_, world)| world)
+}
+
+/// What the look file sets, by path.
+type Values = BTreeMap<String, String>;
+
+fn set<'a>(values: &'a Values, path: &str) -> &'a str {
+    values.get(path).map_or("", String::as_str)
 }
 
 /// Changes to be made: (path, value), none to take the property out.
@@ -231,12 +240,13 @@ impl App {
         let mut changes: Changes = Vec::new();
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             let Some(work) = &self.work else { return };
+            let values = work.document.values();
             match work.selected.clone() {
-                Selection::Camera => camera(ui, &work.stage, &mut changes),
+                Selection::Camera => camera(ui, &work.stage, &values, &mut changes),
                 Selection::Light(name) => light(ui, &work.stage, &name, &mut changes),
-                Selection::Environment => environment(ui, &work.stage, &mut changes),
+                Selection::Environment => environment(ui, &work.stage, &values, &mut changes),
                 Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
-                Selection::Effects => effects(ui, &work.stage, &mut changes),
+                Selection::Effects => effects(ui, &work.stage, &values, &mut changes),
             }
             ui.separator();
             egui::CollapsingHeader::new("Look file").show(ui, |ui| {
@@ -298,7 +308,7 @@ fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
 }
 
-fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     let look = &stage.opened.look;
     let camera = &look.camera;
     ui.heading("Camera");
@@ -320,14 +330,28 @@ fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         });
         ui.end_row();
         let rig = &camera.rig;
-        text(ui, "Sensor", "", "full-frame, 36x24", "camera.body.sensor", changes);
+        text(ui, "Sensor", set(values, "camera.body.sensor"), "full-frame, 36x24", "camera.body.sensor", changes);
         let focal = rig.focal_length.map_or(35.0, |f| f * 1e3);
         let label = if rig.focal_length.is_some() { "Focal length" } else { "Focal length (file's)" };
         number(ui, label, (focal, 0.2, [0.1, 10_000.0]), " mm", "camera.lens.focal_length", changes);
         let focus = rig.focus.filter(|focus| focus.is_finite()).unwrap_or(10.0);
         number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes);
-        text(ui, "Lens", "", "builtin:NAME or a .json", "camera.lens.prescription", changes);
-        text(ui, "White balance", "", "daylight, 3200", "camera.white_balance", changes);
+        text(
+            ui,
+            "Lens",
+            set(values, "camera.lens.prescription"),
+            "builtin:NAME or a .json",
+            "camera.lens.prescription",
+            changes,
+        );
+        text(
+            ui,
+            "White balance",
+            set(values, "camera.white_balance"),
+            "daylight, 3200",
+            "camera.white_balance",
+            changes,
+        );
         let pose = stage.pose();
         place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
     });
@@ -499,7 +523,7 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     }
 }
 
-fn environment(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn environment(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Surroundings");
     let sun = stage.opened.scene.walk().iter().any(|placed| placed.node.name == "sun");
     ui.weak(match (&stage.opened.scene.environment, sun) {
@@ -507,10 +531,10 @@ fn environment(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         (Some(_), true) => "sky or map, with a sun",
         (Some(_), false) => "sky or map",
     });
-    listed(ui, "environment.", changes);
+    listed(ui, "environment.", values, changes);
 }
 
-fn effects(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
     let look = &stage.opened.look;
     grid(ui, "usual", |ui| {
@@ -539,9 +563,9 @@ fn effects(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         });
         ui.end_row();
     });
-    listed(ui, "effects.", changes);
-    listed(ui, "gi.", changes);
-    listed(ui, "passes.", changes);
+    listed(ui, "effects.", values, changes);
+    listed(ui, "gi.", values, changes);
+    listed(ui, "passes.", values, changes);
 }
 
 fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
@@ -578,12 +602,12 @@ fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
     ui.weak("Factors: textures are multiplied by them.");
 }
 
-/// All properties of a section by name, with what each takes.
-fn listed(ui: &mut Ui, section: &str, changes: &mut Changes) {
+/// All properties of a section by name, with what the look has set them to or what each takes.
+fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
             for (path, takes) in look::properties().filter(|(path, _)| path.starts_with(section)) {
-                text(ui, path.trim_start_matches(section), "", takes, path, changes);
+                text(ui, path.trim_start_matches(section), set(values, path), takes, path, changes);
             }
         });
     });

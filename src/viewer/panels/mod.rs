@@ -1,6 +1,7 @@
 //! What the window shows: bar, outliner, inspector, scopes, picture, status.
 
 pub mod gallery;
+mod handles;
 pub mod inspector;
 pub mod mixer;
 pub mod outliner;
@@ -12,10 +13,11 @@ pub mod truth;
 
 use std::path::PathBuf;
 
-use egui::{Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{ComboBox, Key, KeyboardShortcut, Modifiers, Ui};
 
 use super::{
     app::App,
+    recent,
     stage::{Errand, Sequence},
 };
 use crate::{output, studio::Request, walk::Mode};
@@ -95,6 +97,13 @@ impl App {
         if key(Key::C) {
             self.scopes.next_overlay();
         }
+        for (letter, tool) in
+            [(Key::G, picture::Tool::Move), (Key::R, picture::Tool::Turn), (Key::T, picture::Tool::Size)]
+        {
+            if key(letter) {
+                self.tool = tool;
+            }
+        }
         if key(Key::M) {
             self.tool = picture::Tool::Meter;
         }
@@ -132,11 +141,14 @@ impl App {
                     self.gallery = true;
                     ui.close();
                 }
-                let recent = self.recent.clone();
+                let recent = self.recent.scenes().to_vec();
                 if !recent.is_empty() {
                     ui.separator();
                     for scene in recent {
-                        if ui.button(scene.display().to_string()).clicked() {
+                        let button = egui::Button::new(scene.display().to_string());
+                        let there = recent::is_there(&scene);
+                        let entry = ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
+                        if entry.clicked() {
                             self.open(&Request { scene: Some(scene), ..Request::default() });
                             ui.close();
                         }
@@ -185,30 +197,9 @@ impl App {
                 self.redo();
             }
             ui.separator();
-            for (tool, name, hint) in picture::Tool::ALL {
-                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
-            }
+            self.tools(ui);
             ui.separator();
-            let mode = self.work.as_ref().map(|work| work.controller.mode());
-            for (wanted, name, hint) in [
-                (
-                    Mode::Orbit,
-                    "Orbit",
-                    "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
-                ),
-                (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
-                (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
-            ] {
-                if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
-                    self.move_by(wanted);
-                }
-            }
-            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
-                self.home();
-            }
-            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
-                self.keep_camera();
-            }
+            self.ways(ui);
             self.time_bar(ui);
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
@@ -216,6 +207,51 @@ impl App {
                 .on_hover_text("X: balances lights without drawing them again");
             self.truth_bar(ui);
         });
+    }
+
+    /// What drags and clicks in the picture do: handles have buttons, clicks a list.
+    fn tools(&mut self, ui: &mut Ui) {
+        let (drags, clicks): (Vec<_>, Vec<_>) = picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
+        for (tool, name, hint) in drags {
+            ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+        }
+        let now = clicks.iter().find(|(tool, ..)| *tool == self.tool).map_or("Clicks", |(_, name, _)| name);
+        ComboBox::from_id_salt("tools").selected_text(now).width(74.0).show_ui(ui, |ui| {
+            for (tool, name, hint) in clicks {
+                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+            }
+        });
+    }
+
+    /// How the camera is steered.
+    fn ways(&mut self, ui: &mut Ui) {
+        const WAYS: [(Mode, &str, &str); 3] = [
+            (
+                Mode::Orbit,
+                "Orbit",
+                "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
+            ),
+            (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
+            (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
+        ];
+        let mode = self.work.as_ref().map(|work| work.controller.mode());
+        let now = WAYS.iter().find(|(way, ..)| mode == Some(*way)).map_or("Camera", |(_, name, _)| name);
+        ui.menu_button(now, |ui| {
+            for (wanted, name, hint) in WAYS {
+                if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
+                    self.move_by(wanted);
+                }
+            }
+            ui.separator();
+            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
+                self.home();
+            }
+            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
+                self.keep_camera();
+            }
+        })
+        .response
+        .on_hover_text("how the camera is steered");
     }
 
     /// Play, and the time shown, where the scene can be played.
