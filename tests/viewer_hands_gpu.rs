@@ -14,21 +14,25 @@ use std::{
 
 use bench::{Bench, request};
 use egui::{Key, Modifiers, PointerButton, Pos2, pos2};
-use glam::{DMat3, DVec3, Vec2, Vec3};
+use glam::{DMat3, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
+    frame::Renderer,
+    gpu::Gpu,
     photometry::{
-        Lumen,
+        Lumen, Lux,
         lights::{Emitter, LightStrength, Sides},
     },
     scene::{
+        Scene,
         build::{SceneBuilder, dielectric, facing},
         look::Look,
         procedural::shapes,
         write_glb::write_glb,
     },
-    studio::Request,
+    studio::{self, Request, expose},
     viewer::{
         Options,
+        flow::Brush,
         panels::{inspector::Selection, truth},
     },
 };
@@ -71,6 +75,17 @@ fn metres(bench: &Bench, place: DVec3, points: f32) -> f64 {
     let right = bench.app.work.as_ref().unwrap().stage.opened.view().rotation.x_axis;
     let across = (seen(bench, place + right * 0.01) - seen(bench, place)).length();
     0.01 * f64::from(points / across)
+}
+
+/// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines on software drivers.
+fn undrawn(gpu: &Gpu, request: &Request) -> Bench {
+    let mut bench = Bench::new(gpu, Request::default());
+    bench.app.fatal = Some("no pictures in this test".into());
+    bench.app.open(request);
+    // Panels find their places.
+    bench.frame(vec![]);
+    bench.frame(vec![]);
+    bench
 }
 
 fn look(bench: &Bench) -> Look {
@@ -230,4 +245,116 @@ fn closing_does_not_wait_for_the_frame_under_way() {
     assert!(closed < Duration::from_millis(50), "{closed:?}");
     let saved = fs::read_to_string(dir.path().join("lamps.look.toml")).unwrap();
     assert!(saved.contains("samples = 64"), "{saved}");
+}
+
+/// A pond over a floor, still, without ripples: the picture is soon there.
+fn pond() -> (tempfile::TempDir, PathBuf) {
+    let mut builder = SceneBuilder::new("pond");
+    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
+    let water = builder.add_material(dielectric("Water", Vec3::ONE, 0.1));
+    let floor = builder.add_mesh("floor", shapes::plane(Vec2::splat(6.0), 1, 1), grey);
+    builder.instance("floor", floor, glam::DMat4::from_translation(DVec3::Y * -0.3));
+    let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::new(4.0, 3.0), 1, 1), water);
+    builder.instance("Pond", sheet, glam::DMat4::from_translation(DVec3::new(0.2, 0.1, -0.1)));
+    builder.sun("Sun", Lux(20_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.4));
+    builder.camera("Eye", DVec3::new(0.5, 4.5, 4.0), DVec3::new(0.2, 0.1, 0.0), 0.7, None);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pond.glb");
+    fs::write(&file, write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    let look = "[passes.aa]\nsamples = 1\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\nslope = 0.1\n";
+    fs::write(dir.path().join("pond.look.toml"), look).unwrap();
+    (dir, file)
+}
+
+#[test]
+fn a_flow_is_painted_saved_and_read_again() {
+    let Some(guard) = common::gpu() else { return };
+    let (dir, file) = pond();
+    // `SUNNY16_LONG=1` takes the minutes that the water's pipelines take on software drivers, and compares pictures too.
+    let long = std::env::var_os("SUNNY16_LONG").is_some();
+    let mut bench = if long { Bench::new(&guard.gpu, request(&file)) } else { undrawn(&guard.gpu, &request(&file)) };
+    let shown = |bench: &mut Bench| {
+        long.then(|| {
+            bench.rest();
+            bench.picture().display.clone()
+        })
+    };
+    bench.app.work.as_mut().unwrap().select(Selection::Water("Pond".into()));
+    bench.app.set_brush(Brush { speed: 0.8, radius: 0.3 });
+    bench.press(Key::B, Modifiers::NONE);
+    bench.frame(vec![]);
+    let (still, text) = (shown(&mut bench), bench.app.work.as_ref().unwrap().document.text().to_owned());
+    let at = |x: f64, z: f64| DVec3::new(x, 0.1, z);
+    let (from, to) = (at(-0.5, 0.5), at(0.7, -0.1));
+    bench.drag(seen(&bench, from), seen(&bench, to), PointerButton::Primary);
+    bench.frame(vec![]);
+    bench.keep("flow.png");
+    let painted = shown(&mut bench);
+    let scene = bench.app.work.as_ref().unwrap().stage.opened.scene.clone();
+    let water = |scene: &Scene| scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
+    assert!(!long || painted != still, "ripples go with the flow");
+    // A stroke is a step, back and forth.
+    bench.press(Key::Z, Modifiers::COMMAND);
+    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
+    assert_ne!(water(&bench.app.work.as_ref().unwrap().stage.opened.scene), water(&scene));
+    assert_eq!(shown(&mut bench), still);
+    bench.press(Key::Y, Modifiers::COMMAND);
+    assert_eq!(shown(&mut bench), painted);
+    assert!(!dir.path().join("pond.Pond.flow.png").exists(), "the file waits for a save");
+    bench.press(Key::S, Modifiers::COMMAND);
+    let size = bench.size();
+    drop(bench);
+
+    // As the product's own loader has it.
+    let opened = studio::open(&Request { size: Some(size), ..request(&file) }).unwrap();
+    let bytes = |scene: &Scene| scene.images.iter().map(|image| image.rgba8.to_vec()).collect::<Vec<_>>();
+    assert!(bytes(&opened.scene) == bytes(&scene), "to the bit what the device was given");
+    let water = water(&opened.scene);
+    let flow = |place: DVec3| water.flow_at(DVec2::new(place.x, place.z)).0;
+    let way = DVec2::new(to.x - from.x, to.z - from.z).normalize();
+    let middle = flow((from + to) / 2.0);
+    println!("in the middle {middle} m/s, wanted {}", way * 0.8);
+    assert!(middle.angle_to(way).abs().to_degrees() < 1.0, "{middle}, {way}");
+    assert!((middle.length() / 0.8 - 1.0).abs() < 0.01, "{middle}");
+    assert_eq!(flow(at(1.9, 1.1)), DVec2::ZERO);
+    assert_eq!(flow((from + to) / 2.0 + DVec3::new(-way.y, 0.0, way.x) * 0.4), DVec2::ZERO, "beyond the brush");
+    // And the picture is the one that was painted.
+    let Some(painted) = painted else { return };
+    let mut renderer = Renderer::new(&guard.gpu).unwrap();
+    let on_device = opened.upload(&mut renderer).unwrap();
+    let view = opened.view();
+    let exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, true).unwrap();
+    let settings = opened.picture_settings(&exposed, vec![]).unwrap();
+    let rendered = renderer.render_still(&on_device, &view, &settings, 1).unwrap();
+    assert_eq!(rendered.display, painted, "bit for bit what `render` writes of what was saved");
+}
+
+#[test]
+fn the_sun_of_the_sky_is_turned_by_its_ring() {
+    let Some(guard) = common::gpu() else { return };
+    let (dir, file) = lamps();
+    let sky = "[environment.sun]\nelevation = 30.0\nazimuth = 200.0\n";
+    fs::write(dir.path().join("lamps.look.toml"), sky).unwrap();
+    let mut bench = undrawn(&guard.gpu, &request(&file));
+    bench.app.work.as_mut().unwrap().select(Selection::Environment);
+    bench.press(Key::R, Modifiers::NONE);
+    bench.frame(vec![]);
+    bench.keep("sun.png");
+    let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
+    // The ring is around what orbit goes around: the middle of the picture, as far as the middle of the scene.
+    let view = bench.app.work.as_ref().unwrap().stage.opened.view();
+    let (low, high) = bench.app.work.as_ref().unwrap().stage.opened.scene.bounds().unwrap();
+    let forward = view.forward.as_dvec3();
+    let center = view.position + forward * ((low + high) / 2.0 - view.position).dot(forward);
+    let radius = metres(&bench, center, 120.0);
+    // Azimuth goes from north (-Z) over east (+X).
+    let on = |degrees: f64| center + DVec3::new(degrees.to_radians().sin(), 0.0, -degrees.to_radians().cos()) * radius;
+    bench.drag(seen(&bench, on(120.0)), seen(&bench, on(155.0)), PointerButton::Primary);
+    let sun = look(&bench).environment.sun;
+    let azimuth = sun.azimuth.unwrap().to_degrees();
+    println!("turned to {azimuth:.3} degrees");
+    assert!((azimuth - 235.0).abs() < 0.4, "{azimuth}");
+    assert!((sun.elevation.unwrap().to_degrees() - 30.0).abs() < 1e-9);
+    bench.press(Key::Z, Modifiers::COMMAND);
+    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text);
 }

@@ -14,6 +14,7 @@ use super::{
     ViewError,
     document::{Document, Recovered},
     engine::{Engine, Wake},
+    flow::{Brush, Stroke},
     handles::Grip,
     panels::{
         gallery::Gallery,
@@ -23,9 +24,11 @@ use super::{
         picture::{Pointer, Surface, Tool},
         scopes::Scopes,
         truth::Truth,
+        water::Canvas,
     },
     recent::Recent,
     stage::{Outcome, Stage},
+    sun::SunGrip,
 };
 use crate::{
     gpu::Gpu,
@@ -130,7 +133,12 @@ pub struct App {
     pub(super) tool: Tool,
     /// The handle that is held.
     pub(super) grip: Option<Grip>,
+    pub(super) sun_grip: Option<SunGrip>,
     pub(super) pictured: Rect,
+    /// What flow is painted with, the stroke under way, and what it is painted on.
+    pub(super) brush: Brush,
+    pub(super) stroke: Option<Stroke>,
+    pub(super) canvas: Option<Canvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
     pub(super) about_to_close: bool,
@@ -172,7 +180,11 @@ impl App {
             palette: Palette::default(),
             tool: Tool::default(),
             grip: None,
+            sun_grip: None,
             pictured: Rect::ZERO,
+            brush: Brush::default(),
+            stroke: None,
+            canvas: None,
             about_to_close: false,
             open_field: String::new(),
             save_field: None,
@@ -295,6 +307,11 @@ impl App {
     #[must_use]
     pub const fn pictured(&self) -> Rect {
         self.pictured
+    }
+
+    /// What flow is painted with from now on.
+    pub fn set_brush(&mut self, brush: Brush) {
+        self.brush = brush;
     }
 
     /// The last thing that went wrong, while it is shown.

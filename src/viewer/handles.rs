@@ -196,9 +196,9 @@ pub struct Held {
 }
 
 /// How long handles are (points of the window).
-const REACH: f64 = 80.0;
+pub(super) const REACH: f64 = 80.0;
 /// The pointer is at a handle at most so far (points) from it.
-const NEAR: f64 = 7.0;
+pub(super) const NEAR: f64 = 7.0;
 /// Between what a light gives least and most of a length (m): as its properties take them, and no smaller than one can see.
 const SIZES: [f64; 2] = [1e-3, 1e4];
 
@@ -317,7 +317,7 @@ impl Held {
 }
 
 /// How far a point is from a stretch of a line.
-fn distance(point: DVec2, from: DVec2, to: DVec2) -> f64 {
+pub(super) fn distance(point: DVec2, from: DVec2, to: DVec2) -> f64 {
     let way = to - from;
     let part = ((point - from).dot(way) / way.length_squared().max(1e-12)).clamp(0.0, 1.0);
     point.distance(from + way * part)

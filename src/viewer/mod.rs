@@ -10,11 +10,13 @@ pub mod app;
 pub mod background;
 pub mod document;
 pub mod engine;
+pub mod flow;
 pub mod handles;
 pub mod paint;
 pub mod panels;
 pub mod recent;
 pub mod stage;
+pub mod sun;
 pub mod tracer;
 
 use std::{

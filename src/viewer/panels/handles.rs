@@ -7,10 +7,14 @@ use super::{
     inspector::{self, Selection},
     picture::Tool,
 };
-use crate::viewer::{
-    aim,
-    app::App,
-    handles::{Deed, Grip, Handle, Held, Sight},
+use crate::{
+    photometry::astronomy::Horizontal,
+    viewer::{
+        aim,
+        app::{App, Work},
+        handles::{Deed, Grip, Handle, Held, Sight},
+        sun::{Sun, SunGrip, Way},
+    },
 };
 
 /// Colours of the world's axes, as most programs have them.
@@ -74,6 +78,54 @@ impl App {
             self.set(&[(&format!("lights.{name}.position"), Some(&text))]);
         }
         self.grips(ui, &sight, rect, response);
+        self.sun_grips(ui, &sight, rect, response);
+    }
+
+    /// The handles of the sky's sun, where the surroundings are selected and turned.
+    fn sun_grips(&mut self, ui: &Ui, sight: &Sight, rect: Rect, response: &Response) {
+        let turns = self.tool == Tool::Turn;
+        let work = self.work.as_ref().filter(|work| turns && work.selected == Selection::Environment);
+        let Some(sun) = work.and_then(sun_of) else {
+            self.sun_grip = None;
+            return;
+        };
+        let (pointer, origin, pressed, down, moved) = ui.input(|input| {
+            let pointer = &input.pointer;
+            let pressed = pointer.primary_pressed() && !input.modifiers.alt;
+            (pointer.latest_pos(), pointer.press_origin(), pressed, pointer.primary_down(), pointer.delta())
+        });
+        let down = down && response.is_pointer_button_down_on();
+        if !down {
+            self.sun_grip = None;
+        } else if pressed && let Some(from) = origin.map(point) {
+            self.sun_grip = sun.at(sight, from).and_then(|way| SunGrip::new(sun, way, *sight, from));
+        }
+        let pulled = match (&mut self.sun_grip, pointer) {
+            (Some(grip), Some(at)) if moved != egui::Vec2::ZERO && !pressed => grip.pull(point(at)),
+            _ => None,
+        };
+        let under = pointer.filter(|at| rect.contains(*at)).and_then(|at| sun.at(sight, point(at)));
+        let hot = self.sun_grip.map(|grip| grip.way).or(under);
+        let painter = ui.painter_at(rect);
+        for way in Way::ALL {
+            let lit = hot == Some(way);
+            let stroke = Stroke::new(if lit { 3.0 } else { 2.0 }, if lit { HELD } else { SIZES });
+            let line = sun.line(way, sight).unwrap_or_default();
+            painter.line(line.into_iter().filter_map(|at| sight.project(at).map(place)).collect(), stroke);
+        }
+        if let Some(at) = sun.mark(sight).and_then(|at| sight.project(at)).map(place) {
+            painter.circle_filled(at, 7.0, SIZES);
+        }
+        if hot.is_some() {
+            ui.set_cursor_icon(CursorIcon::Grab);
+        }
+        if let Some(to) = pulled {
+            let [elevation, azimuth] = [to.elevation, to.azimuth].map(|angle| format!("{:.3}", angle.to_degrees()));
+            self.set(&[
+                ("environment.sun.elevation", Some(elevation.as_str())),
+                ("environment.sun.azimuth", Some(azimuth.as_str())),
+            ]);
+        }
     }
 
     /// The handles of the selected light, and what becomes of the one that is held.
@@ -125,6 +177,25 @@ impl App {
             self.set(&[(&format!("lights.{name}.{property}"), Some(&value))]);
         }
     }
+}
+
+/// The sky's sun: as the look has it, or where place and time put it.
+fn sun_of(work: &Work) -> Option<Sun> {
+    let look = &work.stage.opened.look.environment;
+    if look.sun.enabled == Some(false) {
+        return None;
+    }
+    let rotation = look.rotation.unwrap_or(0.0);
+    let set = look.sun.elevation.map(|elevation| Horizontal { elevation, azimuth: look.sun.azimuth.unwrap_or(0.0) });
+    let placed = || {
+        // A sun of the scene's own is a light like others.
+        let own = work.stage.base().nodes.iter().any(|node| node.name == "sun");
+        let walk = work.stage.opened.scene.walk();
+        let node = walk.into_iter().find(|placed| !own && placed.node.name == "sun" && placed.node.light.is_some())?;
+        let way = node.world.z_axis.truncate().try_normalize()?;
+        Some(Horizontal { elevation: way.y.clamp(-1.0, 1.0).asin(), azimuth: way.x.atan2(-way.z) - rotation })
+    };
+    Some(Sun { center: work.controller.target(), place: set.or_else(placed)?, rotation })
 }
 
 /// Draws a light's handles; `hot` is the one that the pointer has.

@@ -24,6 +24,8 @@ pub enum Selection {
     Environment,
     /// A material by its name.
     Material(String),
+    /// A water surface by the name that the look has for it.
+    Water(String),
     /// Passes and the camera's effects.
     Effects,
 }
@@ -33,6 +35,12 @@ impl Selection {
     #[must_use]
     pub fn light_name(&self) -> Option<&str> {
         if let Self::Light(name) = self { Some(name) } else { None }
+    }
+
+    /// The water's name, where it is one.
+    #[must_use]
+    pub fn water_name(&self) -> Option<&str> {
+        if let Self::Water(name) = self { Some(name) } else { None }
     }
 }
 
@@ -73,7 +81,7 @@ fn set<'a>(values: &'a Values, path: &str) -> &'a str {
 }
 
 /// Changes to be made: (path, value), none to take the property out.
-type Changes = Vec<(String, Option<String>)>;
+pub(super) type Changes = Vec<(String, Option<String>)>;
 
 /// A number as a property has it: as short as it is exact enough.
 pub(super) fn short(value: f64) -> String {
@@ -132,7 +140,7 @@ fn engraved(dial: Dial, stop: Stop) -> String {
 }
 
 /// A number that is dragged; a change is one of a property.
-fn number(
+pub(super) fn number(
     ui: &mut Ui,
     name: &str,
     (now, speed, range): (f64, f64, [f64; 2]),
@@ -238,6 +246,7 @@ fn authored(source: PhysicalLight) -> &'static str {
 impl App {
     pub(super) fn inspector(&mut self, ui: &mut Ui) {
         let mut changes: Changes = Vec::new();
+        let (mut brush, mut tool) = (self.brush, self.tool);
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             let Some(work) = &self.work else { return };
             let values = work.document.values();
@@ -246,6 +255,9 @@ impl App {
                 Selection::Light(name) => light(ui, &work.stage, &name, &mut changes),
                 Selection::Environment => environment(ui, &work.stage, &values, &mut changes),
                 Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
+                Selection::Water(name) => {
+                    super::water::page(ui, &work.stage, &name, &mut brush, &mut tool, &mut changes);
+                }
                 Selection::Effects => effects(ui, &work.stage, &values, &mut changes),
             }
             ui.separator();
@@ -254,6 +266,7 @@ impl App {
             });
             egui::CollapsingHeader::new("Looks to go back to").show(ui, |ui| self.snapshots(ui));
         });
+        (self.brush, self.tool) = (brush, tool);
         if !changes.is_empty() {
             let changes: Vec<(&str, Option<&str>)> =
                 changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
@@ -304,7 +317,7 @@ enum Snapshot {
     Take(usize),
 }
 
-fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+pub(super) fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
 }
 

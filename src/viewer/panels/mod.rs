@@ -10,6 +10,7 @@ pub mod picture;
 pub mod scopes;
 pub mod status;
 pub mod truth;
+pub mod water;
 
 use std::path::PathBuf;
 
@@ -97,9 +98,12 @@ impl App {
         if key(Key::C) {
             self.scopes.next_overlay();
         }
-        for (letter, tool) in
-            [(Key::G, picture::Tool::Move), (Key::R, picture::Tool::Turn), (Key::T, picture::Tool::Size)]
-        {
+        for (letter, tool) in [
+            (Key::G, picture::Tool::Move),
+            (Key::R, picture::Tool::Turn),
+            (Key::T, picture::Tool::Size),
+            (Key::B, picture::Tool::Flow),
+        ] {
             if key(letter) {
                 self.tool = tool;
             }
@@ -399,25 +403,22 @@ impl App {
         self.sequence_dialog(&ctx);
         let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
         if let Some(recovered) = recovered {
-            let mut keep = true;
+            let (mut take, mut leave) = (false, false);
             egui::Modal::new("recovered".into()).show(&ctx, |ui| {
                 ui.heading("An earlier run ended without saving");
                 ui.label(format!("{} holds its last changes.", recovered.file.display()));
                 ui.horizontal(|ui| {
-                    if ui.button("Take them up").clicked() {
-                        keep = false;
-                        if let Some(work) = &mut self.work {
-                            work.document.replace(recovered.text.clone(), "what an earlier run left");
-                        }
-                        self.follow();
-                    }
-                    if ui.button("Leave them").clicked() {
-                        keep = false;
-                    }
+                    take = ui.button("Take them up").clicked();
+                    leave = ui.button("Leave them").clicked();
                 });
             });
-            if keep && let Some(work) = &mut self.work {
-                work.recovered = Some(recovered);
+            match &mut self.work {
+                Some(work) if take => work.document.take_up(recovered),
+                Some(work) if !leave => work.recovered = Some(recovered),
+                _ => {}
+            }
+            if take {
+                self.follow();
             }
         }
     }

@@ -39,11 +39,13 @@ pub enum Tool {
     Shadow,
     /// Reads the grey card there.
     GreyCard,
+    /// Paints the flow of the selected water.
+    Flow,
 }
 
 impl Tool {
     /// All, with their names and what they do.
-    pub const ALL: [(Self, &'static str, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Select, "Point", "Esc: the status line reads what is under the pointer"),
         (Self::Move, "Move", "G: arrows drag the selected light along x (red), y (green) and z (blue)"),
         (Self::Turn, "Turn", "R: rings turn the selected light about x (red), y (green) and z (blue)"),
@@ -62,6 +64,7 @@ impl Tool {
         ),
         (Self::Shadow, "Shadow", "the first click is on what throws the shadow, the second is where it is to fall"),
         (Self::GreyCard, "Grey card", "a click on something grey sets the white balance"),
+        (Self::Flow, "Paint flow", "B: a drag over the selected water is the way that it flows there"),
     ];
 
     /// Whether clicks do nothing, but perhaps drags.
@@ -157,6 +160,7 @@ impl App {
             self.click(rect, at);
         }
         self.handles(ui, rect, &response);
+        self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
         self.pictured = rect;
     }
@@ -230,14 +234,14 @@ impl App {
             return self.set(&[("camera.white_balance.grey_card", Some(&text))]);
         }
         let Some(surface) = work.pointer.surface else {
-            if !self.tool.drags() {
+            if !self.tool.drags() && self.tool != Tool::Flow {
                 self.complain("there is no surface under the pointer".into());
             }
             return;
         };
         work.controller.set_target(surface.point);
         match self.tool {
-            Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GreyCard => {}
+            Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GreyCard | Tool::Flow => {}
             Tool::Meter => self.read_incident(surface),
             Tool::Focus => {
                 let pose = work.stage.pose();
