@@ -4,154 +4,26 @@
 
 mod common;
 
+#[path = "common/bench.rs"]
+mod bench;
+
 use std::{
     fs,
-    path::PathBuf,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, pos2, vec2};
+use bench::{Bench, WINDOW, project, request};
+use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
 use sunny16::{
     camera::exposure::Receptor,
     frame::{Picture, Renderer, Settings, incident},
-    gpu::{Gpu, fault::Fault, vk},
+    gpu::{Gpu, fault::Fault},
     studio::{self, Request, Size, expose},
     viewer::{
-        App, Options,
-        paint::Painter,
         panels::{inspector::Selection, mixer::Fader, picture::Tool, truth},
         stage::{Errand, Sequence},
     },
 };
-
-/// The window's size in points; a point is a pixel.
-const WINDOW: [u32; 2] = [780, 430];
-
-/// A window without a window system.
-struct Bench {
-    app: App,
-    painter: Painter,
-    time: f64,
-    last: Vec<u8>,
-}
-
-impl Bench {
-    fn new(gpu: &Gpu, request: Request) -> Self {
-        let gallery = request.scene.is_none();
-        let app = App::new(gpu, Options { request, gallery }, Arc::new(|| {})).unwrap();
-        let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
-        let mut bench = Self { app, painter, time: 0.0, last: Vec::new() };
-        bench.frame(vec![]);
-        bench
-    }
-
-    /// One frame with these events.
-    fn frame(&mut self, events: Vec<Event>) {
-        self.time += 1.0 / 60.0;
-        let [width, height] = WINDOW.map(|side| side as f32);
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
-            time: Some(self.time),
-            focused: true,
-            events,
-            ..RawInput::default()
-        };
-        let output = self.app.frame(input);
-        let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
-        let shapes = self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, WINDOW).unwrap();
-        self.last = self.painter.picture(WINDOW, &shapes).unwrap();
-    }
-
-    /// Frames until the picture is finished.
-    fn rest(&mut self) {
-        let started = Instant::now();
-        loop {
-            self.frame(vec![]);
-            let work = self.app.work.as_ref().unwrap();
-            let waits = work.stage.wants_frame() || work.stage.finished.is_none();
-            if !waits || self.app.fatal.is_some() {
-                break;
-            }
-            // As a window waits to be called.
-            std::thread::sleep(Duration::from_millis(10));
-            assert!(started.elapsed().as_secs() < 300, "the picture does not come to rest");
-        }
-        // Panels show what the last frame found.
-        self.frame(vec![]);
-    }
-
-    /// Frames until something is so.
-    fn until(&mut self, what: &str, so: impl Fn(&App) -> bool) {
-        let started = Instant::now();
-        while !so(&self.app) {
-            self.frame(vec![]);
-            std::thread::sleep(Duration::from_millis(10));
-            assert!(started.elapsed().as_secs() < 300, "waited in vain: {what}");
-        }
-    }
-
-    fn press(&mut self, key: Key, modifiers: Modifiers) {
-        for pressed in [true, false] {
-            self.frame(vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]);
-        }
-    }
-
-    fn click(&mut self, at: Pos2) {
-        self.frame(vec![Event::PointerMoved(at)]);
-        for pressed in [true, false] {
-            let modifiers = Modifiers::default();
-            self.frame(vec![Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers }]);
-        }
-        self.frame(vec![]);
-    }
-
-    fn drag(&mut self, from: Pos2, to: Pos2, button: PointerButton) {
-        let event = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::default() };
-        self.frame(vec![Event::PointerMoved(from)]);
-        self.frame(vec![event(from, true)]);
-        for step in 1..=4 {
-            self.frame(vec![Event::PointerMoved(from + (to - from) * (step as f32 / 4.0))]);
-        }
-        self.frame(vec![event(to, false)]);
-    }
-
-    fn picture(&self) -> &Picture {
-        &self.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().picture
-    }
-
-    fn size(&self) -> Size {
-        self.app.work.as_ref().unwrap().stage.opened.size
-    }
-
-    /// Where in the window a pixel of the picture's middle part is.
-    fn middle(&self) -> Pos2 {
-        // Between outliner and inspector.
-        pos2((210.0 + WINDOW[0] as f32 - 300.0) / 2.0, WINDOW[1] as f32 / 2.0)
-    }
-
-    fn keep(&self, name: &str) {
-        if let Some(dir) = std::env::var_os("SUNNY16_VIEWER_PICTURES") {
-            let file = PathBuf::from(dir).join(name);
-            sunny16::output::write_png(&file, WINDOW[0] as usize, WINDOW[1] as usize, &self.last).unwrap();
-        }
-    }
-}
-
-/// A scene and its look in a folder.
-fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
-    let builtin = sunny16::scene::procedural::Builtin::named("still_life").unwrap();
-    let (scene, own) = builtin.make().unwrap();
-    let file = dir.path().join("still_life.glb");
-    fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
-    fs::write(dir.path().join("still_life.look.toml"), if look.is_empty() { own } else { look.to_owned() }).unwrap();
-    (dir, file)
-}
-
-fn request(scene: &std::path::Path) -> Request {
-    Request { scene: Some(scene.into()), ..Request::default() }
-}
 
 /// What the command line renders of the same look, in this size.
 fn by_command_line(gpu: &Gpu, scene: &std::path::Path, size: Size) -> Picture {

@@ -89,6 +89,8 @@ fn open(display: &str, scene: &Path, more: &[&str]) -> (Ended, Hands) {
         .args(more)
         .env("DISPLAY", display)
         .env_remove("WAYLAND_DISPLAY")
+        // The list of recent scenes is not the user's.
+        .env("XDG_STATE_HOME", scene.with_file_name("state"))
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -148,6 +150,7 @@ fn hands_open_turn_a_dial_resize_save_and_close() {
     hands.until("the file", || fs::read_to_string(&look).is_ok_and(|text| text.contains("f_stop = 4")));
     let text = fs::read_to_string(&look).unwrap();
     assert!(text.starts_with("# Kept.\n"), "{text}");
+    assert!(fs::read_to_string(dir.path().join("state/sunny16/recent")).unwrap().contains("cornell.glb"));
     hands.key("ctrl+q");
     hands.until("the end", || program.0.try_wait().unwrap().is_some());
     let status = program.0.wait().unwrap();

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{CliError, DeviceArgs, open::SceneArgs};
-use crate::viewer::{self, Options, ViewError};
+use crate::viewer::{self, Options, ViewError, recent::state_folder};
 
 /// Options of `view`.
 #[derive(Args)]
@@ -16,7 +16,8 @@ pub struct ViewArgs {
 
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let gallery = args.scene.scene.is_none();
-    let options = Options { request: args.scene.request(), gallery };
+    let state = state_folder(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"));
+    let options = Options { request: args.scene.request(), gallery, state };
     viewer::run(options, args.device.options()?).map_err(|error| match error {
         ViewError::Gpu(error) => CliError::Gpu(error),
         ViewError::Studio(error) => error.into(),

@@ -64,3 +64,31 @@ pub fn paint<const N: usize>(points: &[Rgb; N], width: usize, places: impl Itera
     }
     raster
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::camera::scopes::eyes::{Eye, difference};
+
+    #[test]
+    fn eyes_that_lack_a_kind_of_cone_read_the_maps_too() {
+        for eye in Eye::ALL {
+            let [magma, signed] = [MAGMA.as_slice(), SIGNED.as_slice()]
+                .map(|map| map.iter().map(|color| eye.lab(*color)).collect::<Vec<_>>());
+            let nearest =
+                |map: &[[f64; 3]]| map.windows(2).map(|w| difference(w[0], w[1])).fold(f64::INFINITY, f64::min);
+            println!("{eye:?}: magma {:.1}, signed {:.1}", nearest(&magma), nearest(&signed));
+            assert!(nearest(&magma) >= 5.0 && nearest(&signed) >= 15.0, "{eye:?}");
+            // The greater the error the lighter: one hue more or less does not matter.
+            assert!(magma.windows(2).all(|w| w[0][0] < w[1][0]), "{eye:?}");
+            // Lighter away from nothing on both sides, and both sides are told apart by their hue.
+            let middle = SIGNED.len() / 2;
+            assert!(signed[..=middle].windows(2).all(|w| w[0][0] > w[1][0]), "{eye:?}");
+            assert!(signed[middle..].windows(2).all(|w| w[0][0] < w[1][0]), "{eye:?}");
+            for step in 1..=middle {
+                let sides = difference(signed[middle - step], signed[middle + step]);
+                assert!(sides >= 15.0, "{eye:?}: {step} steps off, {sides:.1}");
+            }
+        }
+    }
+}

@@ -3,16 +3,19 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
-use egui::{ColorImage, Context, FullOutput, RawInput, TextureHandle, TextureOptions};
+use egui::{ColorImage, Context, FullOutput, RawInput, Rect, TextureHandle, TextureOptions};
 use glam::{DVec2, DVec3};
 
 use super::{
     ViewError,
     document::{Document, Recovered},
     engine::{Engine, Wake},
+    flow::{Brush, Stroke},
+    handles::Grip,
     panels::{
         gallery::Gallery,
         inspector::Selection,
@@ -21,8 +24,11 @@ use super::{
         picture::{Pointer, Surface, Tool},
         scopes::Scopes,
         truth::Truth,
+        water::Canvas,
     },
+    recent::Recent,
     stage::{Outcome, Stage},
+    sun::SunGrip,
 };
 use crate::{
     gpu::Gpu,
@@ -38,6 +44,8 @@ pub struct Options {
     pub request: Request,
     /// Begin with the gallery.
     pub gallery: bool,
+    /// The folder where the list of recent scenes is kept; none keeps it for this run only.
+    pub state: Option<PathBuf>,
 }
 
 /// A line for the user, shown for a while.
@@ -91,6 +99,20 @@ impl Work {
     }
 }
 
+/// What a window that was closed leaves to be finished.
+#[must_use = "the device must not go before it is over"]
+pub struct Leaving(Option<JoinHandle<()>>);
+
+impl Leaving {
+    /// Waits until the last thread is over.
+    pub fn wait(self) {
+        if let Some(thread) = self.0 {
+            // It panicked: there is nothing to lose.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// The whole window.
 pub struct App {
     engine: Arc<Engine>,
@@ -109,6 +131,14 @@ pub struct App {
     pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
+    /// The handle that is held.
+    pub(super) grip: Option<Grip>,
+    pub(super) sun_grip: Option<SunGrip>,
+    pub(super) pictured: Rect,
+    /// What flow is painted with, the stroke under way, and what it is painted on.
+    pub(super) brush: Brush,
+    pub(super) stroke: Option<Stroke>,
+    pub(super) canvas: Option<Canvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
     pub(super) about_to_close: bool,
@@ -116,7 +146,7 @@ pub struct App {
     pub(super) save_field: Option<String>,
     /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
-    pub(super) recent: Vec<PathBuf>,
+    pub(super) recent: Recent,
     /// The window is to close.
     pub closes: bool,
     /// A device error that ends the picture; the look is kept.
@@ -133,6 +163,7 @@ impl App {
     pub fn new(gpu: &Gpu, options: Options, wake: Wake) -> Result<Self, ViewError> {
         let ctx = Context::default();
         style(&ctx);
+        let (recent, notice) = Recent::of(options.state.as_deref());
         let mut app = Self {
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             wake,
@@ -148,15 +179,24 @@ impl App {
             mixer: Mixer::default(),
             palette: Palette::default(),
             tool: Tool::default(),
+            grip: None,
+            sun_grip: None,
+            pictured: Rect::ZERO,
+            brush: Brush::default(),
+            stroke: None,
+            canvas: None,
             about_to_close: false,
             open_field: String::new(),
             save_field: None,
             sequence: None,
-            recent: Vec::new(),
+            recent,
             closes: false,
             fatal: None,
             last_frame: Instant::now(),
         };
+        if let Some(notice) = notice {
+            app.complain(notice);
+        }
         if !options.gallery {
             app.open(&options.request);
         }
@@ -176,10 +216,8 @@ impl App {
                 for remark in &work.stage.opened.remarks {
                     self.say(remark.clone());
                 }
-                if let Some(scene) = &request.scene {
-                    self.recent.retain(|recent| recent != scene);
-                    self.recent.insert(0, scene.clone());
-                    self.recent.truncate(10);
+                if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
+                    self.complain(format!("the list of recent scenes is not kept: {error}"));
                 }
                 self.work = Some(work);
                 self.shown = None;
@@ -263,6 +301,17 @@ impl App {
     /// What a click in the picture does from now on.
     pub fn set_tool(&mut self, tool: Tool) {
         self.tool = tool;
+    }
+
+    /// Where the picture lies in the window (points), as of the last frame.
+    #[must_use]
+    pub const fn pictured(&self) -> Rect {
+        self.pictured
+    }
+
+    /// What flow is painted with from now on.
+    pub fn set_brush(&mut self, brush: Brush) {
+        self.brush = brush;
     }
 
     /// The last thing that went wrong, while it is shown.
@@ -520,6 +569,20 @@ impl App {
     pub fn close(&mut self) {
         let unsaved = self.work.as_ref().is_some_and(|work| work.document.changed());
         if unsaved && !self.about_to_close { self.about_to_close = true } else { self.closes = true }
+    }
+
+    /// Scenes opened lately, newest first.
+    #[must_use]
+    pub fn recent(&self) -> &[PathBuf] {
+        self.recent.scenes()
+    }
+
+    /// Lets all go, without waiting for the frame that is being drawn: it ends on a thread of its own. The device must outlive that.
+    pub fn leave(self) -> Leaving {
+        self.engine.end();
+        let left = std::thread::Builder::new().name("leaving".into()).spawn(move || drop(self));
+        // Without a thread all was let go here.
+        Leaving(left.ok())
     }
 
     /// The program ends in a way that nobody wanted.

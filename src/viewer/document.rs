@@ -4,23 +4,27 @@
 //! saved is therefore what the command line reads.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
+
+use glam::DVec2;
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::{
     output::{self, OutputError},
-    scene::look::{self, Look, LookError},
+    scene::{
+        FlowMap,
+        look::{self, Look, LookError},
+    },
 };
 
 /// Steps that can be undone at most: their texts are kept whole.
 const MOST_STEPS: usize = 1000;
-
-/// Changes of one property within this time are one step, as when a dial is dragged.
-const ONE_GESTURE: Duration = Duration::from_millis(700);
 
 /// How long a change waits for the copy for accidents.
 const COPY_AFTER: Duration = Duration::from_secs(2);
@@ -32,20 +36,40 @@ pub struct Document {
     name: String,
     /// Where it is saved; none asks for a place.
     file: Option<PathBuf>,
+    /// Flow maps painted here, by the water's name: they go over the files that the text names.
+    maps: Maps,
+    /// Those that their files have.
+    saved_maps: Maps,
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The last change, for those that go on.
-    last: Option<(String, Instant)>,
+    /// What the last change was, until the hands rest: changes of the same are one step, however long a dial is held.
+    last: Option<String>,
     /// The text as the file has it.
     saved: String,
     /// When the first change came that the copy for accidents lacks.
     uncopied: Option<Instant>,
 }
 
-/// A text before a change, and what the change was.
+/// A flow map painted here.
+#[derive(Clone)]
+struct Painted {
+    /// The file as the text has it, beside the look.
+    file: String,
+    map: Arc<FlowMap>,
+}
+
+type Maps = BTreeMap<String, Painted>;
+
+fn same(a: &Maps, b: &Maps) -> bool {
+    let alike = |a: &Painted, b: &Painted| a.file == b.file && Arc::ptr_eq(&a.map, &b.map);
+    a.len() == b.len() && a.iter().all(|(name, painted)| b.get(name).is_some_and(|other| alike(painted, other)))
+}
+
+/// A text before a change, with the maps that belong to it, and what the change was.
 #[derive(Clone)]
 struct Step {
     text: String,
+    maps: Maps,
     what: String,
 }
 
@@ -55,6 +79,7 @@ pub struct Recovered {
     pub text: String,
     /// The copy.
     pub file: PathBuf,
+    maps: Maps,
 }
 
 impl Document {
@@ -65,6 +90,8 @@ impl Document {
             text: text.into(),
             name: name.into(),
             file,
+            maps: Maps::new(),
+            saved_maps: Maps::new(),
             undo: Vec::new(),
             redo: Vec::new(),
             last: None,
@@ -88,7 +115,7 @@ impl Document {
     /// Whether it holds what its file does not.
     #[must_use]
     pub fn changed(&self) -> bool {
-        self.text != self.saved
+        self.text != self.saved || !same(&self.maps, &self.saved_maps)
     }
 
     /// The look that it stands for.
@@ -98,7 +125,84 @@ impl Document {
     pub fn look(&self) -> Result<Look, LookError> {
         let mut look = Look::default();
         look.parse(&self.name, &self.text)?;
+        for (name, painted) in &self.maps {
+            let file = self.beside(&painted.file);
+            // The text may name another one by now.
+            if let Some(water) = look.water.get_mut(name).filter(|water| water.flow.as_ref() == Some(&file)) {
+                water.map = Some(Arc::clone(&painted.map));
+            }
+        }
         Ok(look)
+    }
+
+    /// A file that the text names.
+    fn beside(&self, file: &str) -> PathBuf {
+        Path::new(&self.name).parent().unwrap_or_else(|| Path::new("")).join(file)
+    }
+
+    /// Gives a water another flow map, as one step: the text names its file, which is written when the look is saved. `before` is the
+    /// map as it was, `rectangle` what it covers (least x and z, size; m), `speed` what a component of 1 stands for (m/s), where that
+    /// is new.
+    ///
+    /// # Errors
+    /// A name that the look does not take.
+    pub fn paint(
+        &mut self,
+        name: &str,
+        before: &Arc<FlowMap>,
+        map: Arc<FlowMap>,
+        rectangle: [DVec2; 2],
+        speed: Option<f64>,
+    ) -> Result<(), LookError> {
+        let path = |property: &str| format!("water.{name}.{property}");
+        let named = self.values().remove(&path("flow"));
+        let own = self.name_for(name);
+        let file = match named {
+            Some(file) if self.maps.get(name).is_some_and(|painted| painted.file == file) => file,
+            // Painted in an earlier run: undo goes back to what the file had, also after a save.
+            Some(file) if file == own => {
+                self.maps.insert(name.into(), Painted { file: file.clone(), map: Arc::clone(before) });
+                self.saved_maps = self.maps.clone();
+                file
+            }
+            // Somebody else's map stays as it is.
+            _ => (2..100)
+                .map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")))
+                .fold(None, |free: Option<String>, next| free.or((!self.beside(&next).exists()).then_some(next)))
+                .filter(|_| self.beside(&own).exists())
+                .unwrap_or(own),
+        };
+        let pair = |v: DVec2| format!("{} {}", v.x, v.y);
+        let [origin, size] = rectangle.map(pair);
+        let mut changes = vec![("flow", file.clone()), ("flow_origin", origin), ("flow_size", size)];
+        changes.extend(speed.map(|speed| ("speed", format!("{speed}"))));
+        let mut text = self.text.clone();
+        for (property, value) in changes {
+            text = edited(&self.name, &text, &path(property), Some(&value))?;
+        }
+        Look::default().parse(&self.name, &text)?;
+        let mut maps = self.maps.clone();
+        maps.insert(name.into(), Painted { file, map });
+        self.rest();
+        self.step(text, maps, &format!("flow of {name}"));
+        self.rest();
+        Ok(())
+    }
+
+    /// The name of a flow map's file: of the look and of the water.
+    fn name_for(&self, water: &str) -> String {
+        let file = self.file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy());
+        let look = file.as_deref().unwrap_or("scene");
+        let look = look.strip_suffix(".toml").unwrap_or(look);
+        let look = look.strip_suffix(".look").unwrap_or(look);
+        let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+        format!("{look}.{}.flow.png", water.chars().map(plain).collect::<String>())
+    }
+
+    /// The properties that the text sets, by path, as `--set` would have them.
+    #[must_use]
+    pub fn values(&self) -> BTreeMap<String, String> {
+        look::flattened(&self.text).into_iter().collect()
     }
 
     /// Sets properties, as (path, value), or takes them out where there is no value; all of them or none.
@@ -118,23 +222,34 @@ impl Document {
 
     /// Puts another text in the place of this one, as one step; `what` names the change.
     pub fn replace(&mut self, text: String, what: &str) {
-        if text == self.text {
+        self.step(text, self.maps.clone(), what);
+    }
+
+    /// Takes up what an accident left, as one step.
+    pub fn take_up(&mut self, recovered: Recovered) {
+        let mut maps = self.maps.clone();
+        maps.extend(recovered.maps);
+        self.step(recovered.text, maps, "what an earlier run left");
+    }
+
+    fn step(&mut self, text: String, maps: Maps, what: &str) {
+        if text == self.text && same(&maps, &self.maps) {
             return;
         }
-        let goes_on = self.last.as_ref().is_some_and(|(last, when)| last == what && when.elapsed() < ONE_GESTURE);
+        let goes_on = self.last.as_deref() == Some(what);
         if !goes_on || self.undo.is_empty() {
-            self.undo.push(Step { text: self.text.clone(), what: what.into() });
+            self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: what.into() });
             if self.undo.len() > MOST_STEPS {
                 self.undo.remove(0);
             }
         }
         self.redo.clear();
-        self.last = Some((what.into(), Instant::now()));
-        self.now(text);
+        self.last = Some(what.into());
+        self.now(text, maps);
     }
 
-    fn now(&mut self, text: String) {
-        self.text = text;
+    fn now(&mut self, text: String, maps: Maps) {
+        (self.text, self.maps) = (text, maps);
         self.uncopied.get_or_insert_with(Instant::now);
     }
 
@@ -146,18 +261,18 @@ impl Document {
     /// Takes the last step back; says what it was.
     pub fn undo(&mut self) -> Option<String> {
         let step = self.undo.pop()?;
-        self.redo.push(Step { text: self.text.clone(), what: step.what.clone() });
+        self.redo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: step.what.clone() });
         self.last = None;
-        self.now(step.text);
+        self.now(step.text, step.maps);
         Some(step.what)
     }
 
     /// Takes the last step taken back again.
     pub fn redo(&mut self) -> Option<String> {
         let step = self.redo.pop()?;
-        self.undo.push(Step { text: self.text.clone(), what: step.what.clone() });
+        self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: step.what.clone() });
         self.last = None;
-        self.now(step.text);
+        self.now(step.text, step.maps);
         Some(step.what)
     }
 
@@ -167,7 +282,7 @@ impl Document {
         [&self.undo, &self.redo].map(|steps| steps.last().map(|step| step.what.as_str()))
     }
 
-    /// Writes the file: whole, or not at all.
+    /// Writes the file, and flow maps painted here before it: each whole, or not at all.
     ///
     /// # Errors
     /// No place to save to; whatever the file system says. The old file is still there then.
@@ -175,8 +290,16 @@ impl Document {
         let Some(file) = self.file.clone() else {
             return Err(OutputError { file: self.name.clone(), detail: "it has no place yet".into() });
         };
+        for (name, painted) in self.used() {
+            let to = file.with_file_name(&painted.file);
+            let there = self.saved_maps.get(name).is_some_and(|saved| Arc::ptr_eq(&saved.map, &painted.map));
+            if !there || !to.exists() {
+                write_map(&to, &painted.map)?;
+            }
+        }
         output::write_text(&file, &self.text)?;
         self.saved = self.text.clone();
+        self.saved_maps = self.maps.clone();
         self.forget_copy();
         Ok(file)
     }
@@ -188,6 +311,13 @@ impl Document {
     pub fn save_as(&mut self, file: PathBuf) -> Result<PathBuf, OutputError> {
         let before = (self.file.replace(file.clone()), std::mem::replace(&mut self.name, file.display().to_string()));
         self.save().inspect_err(|_| (self.file, self.name) = before)
+    }
+
+    /// The maps painted here that the text names.
+    fn used(&self) -> Vec<(&String, &Painted)> {
+        let values = self.values();
+        let named = |name: &str, file: &str| values.get(&format!("water.{name}.flow")).is_some_and(|now| now == file);
+        self.maps.iter().filter(|(name, painted)| named(name, &painted.file)).collect()
     }
 
     /// The copy for accidents: beside the file.
@@ -208,10 +338,16 @@ impl Document {
         if !self.changed() {
             self.forget_copy();
         } else if let Some(copy) = self.copy()
-            && let Err(error) = output::write_text(&copy, &self.text)
+            && let Err(error) = self.copy_maps().and_then(|()| output::write_text(&copy, &self.text))
         {
             log::warn!("{error}");
         }
+    }
+
+    fn copy_maps(&self) -> Result<(), OutputError> {
+        self.used()
+            .into_iter()
+            .try_for_each(|(_, painted)| write_map(&copy_of(&self.beside(&painted.file)), &painted.map))
     }
 
     /// Writes the copy for accidents at once, as before an end that nobody wants.
@@ -231,6 +367,9 @@ impl Document {
         if let Some(copy) = self.copy() {
             // It may never have been written.
             let _ = fs::remove_file(copy);
+            for painted in self.maps.values() {
+                let _ = fs::remove_file(copy_of(&self.beside(&painted.file)));
+            }
         }
     }
 
@@ -239,8 +378,28 @@ impl Document {
     pub fn recovered(&self) -> Option<Recovered> {
         let file = self.copy()?;
         let text = Look::text_of(&file).ok()?;
-        (text != self.text).then_some(Recovered { text, file })
+        let mut maps = Maps::new();
+        for (path, file) in look::flattened(&text) {
+            let name = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
+            let bytes = name.and_then(|_| fs::read(copy_of(&self.beside(&file))).ok());
+            if let (Some(name), Some(Ok(map))) = (name, bytes.map(|bytes| FlowMap::from_png(&bytes))) {
+                maps.insert(name.into(), Painted { file, map: Arc::new(map) });
+            }
+        }
+        (text != self.text || !maps.is_empty()).then_some(Recovered { text, file, maps })
     }
+}
+
+/// The copy for accidents of a flow map's file.
+fn copy_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_os_string();
+    name.push(".autosave");
+    name.into()
+}
+
+fn write_map(file: &Path, map: &FlowMap) -> Result<(), OutputError> {
+    let bytes = map.png().map_err(|detail| OutputError { file: file.display().to_string(), detail })?;
+    output::write_with(file, |to| to.write_all(&bytes))
 }
 
 /// The keys of a property's path: names of lights may hold dots.
@@ -339,6 +498,15 @@ mod tests {
     }
 
     #[test]
+    fn what_the_text_sets_can_be_read_by_path() {
+        let values = Document::new(&format!("{TEXT}[environment]\nlux = 500\nfile = \"a.hdr\"\n"), "a", None).values();
+        assert_eq!(values.get("environment.file").map(String::as_str), Some("a.hdr"));
+        assert_eq!(values.get("environment.lux").map(String::as_str), Some("500"));
+        assert_eq!(values.get("camera.lens.f_stop").map(String::as_str), Some("2.8"));
+        assert_eq!(values.len(), 4);
+    }
+
+    #[test]
     fn names_with_dots_and_spaces_are_one_key() {
         let mut document = Document::new("", "a.look.toml", None);
         document.set(&[("lights.Spot.001.lumens", Some("5")), ("lights.Big lamp.kelvin", Some("3000"))]).unwrap();
@@ -377,6 +545,60 @@ mod tests {
         document.undo().unwrap();
         document.set(&[("camera.body.iso", Some("100"))]).unwrap();
         assert!(document.redo().is_none(), "another way was taken");
+    }
+
+    #[test]
+    fn painted_maps_are_steps_saved_beside_the_look_and_kept_for_accidents() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        let map = |x: f32| {
+            let plain = FlowMap::new(8, 4, vec![glam::Vec2::ZERO; 32]).unwrap();
+            Arc::new(plain.with_velocities(vec![glam::Vec2::new(x, 0.0); 32]).unwrap())
+        };
+        let [zero, one, two, three] = [0.0, 0.25, 0.5, 0.75].map(map);
+        let rectangle = [DVec2::new(-2.0, 0.1), DVec2::new(4.0, 2.0)];
+        let open = |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
+        let flow = |document: &Document| document.look().unwrap().water["My pool"].map.clone();
+        let mut document = open(TEXT);
+        document.paint("My pool", &zero, Arc::clone(&one), rectangle, Some(2.0)).unwrap();
+        document.paint("My pool", &one, Arc::clone(&two), rectangle, None).unwrap();
+        assert!(document.text().contains("flow = \"a.My_pool.flow.png\""), "{}", document.text());
+        assert_eq!(flow(&document), Some(Arc::clone(&two)));
+        assert_eq!(document.undo().as_deref(), Some("flow of My pool"));
+        assert_eq!(flow(&document), Some(Arc::clone(&one)));
+        document.redo().unwrap();
+        // An accident.
+        document.keep_copy_now();
+        assert!(!dir.path().join("a.My_pool.flow.png").exists(), "the file waits for a save");
+        let mut next = open(TEXT);
+        let recovered = next.recovered().unwrap();
+        next.take_up(recovered);
+        assert_eq!(flow(&next).as_deref(), Some(&*two));
+        // A save, and what it leaves.
+        document.save().unwrap();
+        assert!(!document.changed());
+        let mut names: Vec<String> =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["a.My_pool.flow.png", "a.look.toml"]);
+        assert_eq!(FlowMap::read(&dir.path().join("a.My_pool.flow.png")).unwrap(), *two);
+        // The next run paints on: undo finds the old map, also after a save.
+        let text = fs::read_to_string(&file).unwrap();
+        let mut later = open(&text);
+        assert!(later.recovered().is_none() && !later.changed());
+        later.paint("My pool", &two, Arc::clone(&three), rectangle, None).unwrap();
+        assert!(later.changed(), "though the text is the same");
+        assert_eq!(later.text(), text);
+        later.save().unwrap();
+        assert_eq!(FlowMap::read(&dir.path().join("a.My_pool.flow.png")).unwrap(), *three);
+        later.undo().unwrap();
+        assert!(later.changed());
+        assert_eq!(flow(&later), Some(Arc::clone(&two)));
+        // Another file by hand is another flow.
+        later.set(&[("water.My pool.flow", Some("other.png"))]).unwrap();
+        assert_eq!(flow(&later), None);
+        later.paint("My pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
+        assert!(later.text().contains("a.My_pool.2.flow.png"), "nobody's file is lost: {}", later.text());
     }
 
     #[test]

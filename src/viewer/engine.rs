@@ -173,6 +173,13 @@ impl Engine {
         self.shared.cancel.store(true, Ordering::Relaxed);
     }
 
+    /// Nothing more is wanted: the thread ends with the step that it is at.
+    pub(super) fn end(&self) {
+        self.shared.cancel.store(true, Ordering::Relaxed);
+        self.shared.ends.store(true, Ordering::Relaxed);
+        self.shared.wake.notify_all();
+    }
+
     /// What became of errands, each once.
     pub(super) fn outcomes(&self) -> Vec<Outcome> {
         std::mem::take(&mut lock(&self.shared.news).outcomes)
@@ -223,8 +230,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.shared.ends.store(true, Ordering::Relaxed);
-        self.shared.wake.notify_all();
+        self.end();
         if let Some(thread) = self.thread.take() {
             // It panicked: there is no picture to lose.
             let _ = thread.join();
@@ -306,6 +312,8 @@ impl Worker {
             };
             // A wish is followed by its first frame at once.
             let done = match done {
+                // Nobody waits for it.
+                Ok(_) if self.shared.ends.load(Ordering::Relaxed) => return,
                 Ok(done) => self.draw().map(|drew| drew || done),
                 Err(error) => Err(error),
             };
@@ -461,6 +469,9 @@ impl Worker {
             }
         };
         there.exposed = Some(exposed);
+        if self.shared.ends.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
         let mut settings =
             Settings { white_balance: there.white_balance, ..opened.picture_settings(&exposed, there.aovs.clone())? };
         opened.set_in_motion(&mut settings, &there.on_device);

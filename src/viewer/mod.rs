@@ -10,9 +10,13 @@ pub mod app;
 pub mod background;
 pub mod document;
 pub mod engine;
+pub mod flow;
+pub mod handles;
 pub mod paint;
 pub mod panels;
+pub mod recent;
 pub mod stage;
+pub mod sun;
 pub mod tracer;
 
 use std::{
@@ -29,7 +33,7 @@ use winit::{
     window::{Window, WindowId},
 };
 
-pub use app::{App, Options};
+pub use app::{App, Leaving, Options};
 
 use self::{engine::Wake, paint::Painter};
 use crate::{
@@ -90,6 +94,9 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     // What was open is let go before the display is.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
+    if let Some(open) = handler.open.take() {
+        open.close();
+    }
     drop(handler);
     let messages: Vec<String> = gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
     match failed {
@@ -204,6 +211,17 @@ impl Open {
             self.window.set_title(&title);
         }
         Ok(())
+    }
+
+    /// Takes the window away at once; what is being drawn ends behind it.
+    fn close(self) {
+        let Self { app, painter, swapchain, surface, input, gpu, renders, window, .. } = self;
+        window.set_visible(false);
+        let leaving = app.leave();
+        // In the order that they were made from each other.
+        drop((painter, swapchain, surface, input, gpu, window));
+        leaving.wait();
+        drop(renders);
     }
 
     fn rebuild(&mut self, size: [u32; 2]) -> Result<(), ViewError> {

@@ -10,28 +10,29 @@ use crate::{
 pub const STOPS: [i32; 2] = [-11, 8];
 
 /// Colours of the stops, darkest first: blue to teal in the shadows, green for grey and pink one stop above it, as
-/// cameras have it, then light grey, yellow, orange, brown.
+/// cameras have it, then light grey, yellow, orange, brown. Also eyes that lack a kind of cone tell each from all others (a
+/// test below says how well).
 const COLORS: [Rgb; 20] = [
-    [26, 10, 54],
-    [40, 16, 84],
-    [54, 24, 120],
-    [58, 38, 160],
-    [46, 62, 200],
-    [28, 92, 224],
-    [16, 126, 232],
-    [8, 160, 224],
-    [10, 186, 200],
-    [24, 150, 140],
-    [92, 104, 100],
-    [44, 180, 60],
-    [244, 154, 172],
-    [176, 176, 176],
-    [236, 232, 150],
-    [250, 222, 30],
+    [27, 10, 53],
+    [39, 16, 84],
+    [45, 15, 114],
+    [58, 38, 159],
+    [45, 62, 200],
+    [14, 93, 225],
+    [14, 126, 232],
+    [2, 160, 224],
+    [2, 187, 202],
+    [18, 146, 135],
+    [92, 103, 99],
+    [48, 184, 64],
+    [237, 146, 165],
+    [180, 183, 183],
+    [237, 234, 152],
+    [252, 223, 32],
     [252, 176, 16],
-    [240, 132, 16],
-    [190, 96, 24],
-    [136, 68, 30],
+    [237, 129, 12],
+    [188, 96, 23],
+    [137, 68, 30],
 ];
 
 /// What the display shows as black.
@@ -208,7 +209,10 @@ impl FalseColor {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
+    use super::{
+        super::eyes::{Eye, difference},
+        *,
+    };
 
     fn scale(mapper: ToneMapper) -> FalseColor {
         FalseColor::new(Exposure::from_ev100(Ev100(9.0)).unwrap(), mapper)
@@ -267,6 +271,25 @@ mod tests {
         // Without a curve white is the saturation luminance, 3.26 stops above grey, less half a code.
         let [_, white] = scale(ToneMapper::Linear).clips();
         assert!((white - 3.263).abs() < 0.01, "{white}");
+    }
+
+    #[test]
+    fn eyes_that_lack_a_kind_of_cone_tell_the_steps_apart() {
+        // The whole scale with its ends, as a legend has it: neighbours are 5 apart (CIE 1976), here nearly 8, and nothing else
+        // is nearer than they are.
+        let steps: Vec<Rgb> = [BLACK].into_iter().chain(COLORS).chain([WHITE]).collect();
+        for eye in Eye::ALL {
+            let seen: Vec<[f64; 3]> = steps.iter().map(|color| eye.lab(*color)).collect();
+            let apart = |least: usize, most: usize| {
+                let pairs =
+                    (0..seen.len()).flat_map(|a| (a + least..seen.len().min(a + most + 1)).map(move |b| (a, b)));
+                pairs.map(|(a, b)| difference(seen[a], seen[b])).fold(f64::INFINITY, f64::min)
+            };
+            let (neighbours, others) = (apart(1, 1), apart(2, seen.len()));
+            println!("{eye:?}: neighbours {neighbours:.1} apart or more, others {others:.1}");
+            assert!(neighbours >= 7.5, "{eye:?}: neighbours are {neighbours:.2} apart");
+            assert!(others >= neighbours, "{eye:?}: {others:.2}, neighbours {neighbours:.2}");
+        }
     }
 
     #[test]

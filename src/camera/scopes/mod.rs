@@ -5,6 +5,8 @@
 //! Everywhere the exposure value of a luminance is the one that a reflected-light meter with K = 12.5 shows for it,
 //! `EV100 = log2(8 L)` (ISO 2720:1974), and "grey" is the luminance that the camera's exposure is set for.
 
+#[cfg(test)]
+pub(crate) mod eyes;
 pub mod false_color;
 pub mod font;
 pub mod levels;

@@ -467,6 +467,15 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
+/// The properties that a look file's text sets, as (path, value); none where it is no TOML.
+pub(crate) fn flattened(text: &str) -> Vec<(String, String)> {
+    let mut flat = Vec::new();
+    if let Ok(table) = text.parse::<toml::Table>() {
+        flatten("", &table, &mut flat);
+    }
+    flat
+}
+
 fn flatten(prefix: &str, table: &toml::Table, out: &mut Vec<(String, String)>) {
     for (key, value) in table {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };

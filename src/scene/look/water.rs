@@ -114,11 +114,11 @@ impl WaterLook {
         }
         settings.coefficients.absorption = self.absorption.unwrap_or(settings.coefficients.absorption);
         settings.coefficients.scattering = self.scattering.unwrap_or(settings.coefficients.scattering);
-        if let Some(file) = &self.flow {
-            settings.flow = Some(Arc::new(FlowMap::read(file)?));
-        }
-        if let Some(map) = &self.map {
-            settings.flow = Some(Arc::clone(map));
+        match (&self.map, &self.flow) {
+            // The file may not be there yet.
+            (Some(map), _) => settings.flow = Some(Arc::clone(map)),
+            (None, Some(file)) => settings.flow = Some(Arc::new(FlowMap::read(file)?)),
+            (None, None) => {}
         }
         if let Some(direction) = self.direction {
             settings.direction = direction;

@@ -44,6 +44,24 @@ impl FlowMap {
         Some(Self { width, height, velocity, noise: phases(width, height) })
     }
 
+    /// The same map and phases with other velocities (fractions of the full speed), all as eight bits keep them, so that it is the
+    /// same after it was written and read; none where their number does not fit.
+    #[must_use]
+    pub fn with_velocities(&self, velocity: Vec<Vec2>) -> Option<Self> {
+        if velocity.len() != self.velocity.len() {
+            return None;
+        }
+        let kept = |part: f32| {
+            let part = if part.is_finite() { f64::from(part) } else { 0.0 };
+            ((f32::from(flow::code(part)) - 128.0) / 127.0).max(-1.0)
+        };
+        Some(Self {
+            velocity: velocity.into_iter().map(|v| Vec2::new(kept(v.x), kept(v.y))).collect(),
+            noise: self.noise.iter().map(|phase| (phase * 255.0).round() / 255.0).collect(),
+            ..*self
+        })
+    }
+
     /// The same way everywhere; `direction` is of length 1 or 0.
     #[must_use]
     pub fn even(direction: Vec2) -> Self {
@@ -294,6 +312,10 @@ mod tests {
         for (a, b) in read.noise.iter().zip(&map.noise) {
             assert!((a - b).abs() < 0.003);
         }
+        // What is kept as eight bits keep it is the very same.
+        let kept = map.with_velocities(map.velocity.clone()).unwrap();
+        assert_eq!(FlowMap::from_png(&kept.png().unwrap()).unwrap(), kept);
+        assert!(map.with_velocities(vec![Vec2::ZERO; 3]).is_none());
         // Still water is still: 128 is nothing, to the bit.
         let still = FlowMap::from_png(&FlowMap::even(Vec2::ZERO).png().unwrap()).unwrap();
         assert!(still.velocity.iter().all(|v| *v == Vec2::ZERO));

@@ -1,5 +1,7 @@
 //! What is selected, in real units: every change goes into the look by its property's path.
 
+use std::collections::BTreeMap;
+
 use egui::{ComboBox, DragValue, RichText, Ui};
 use glam::{DMat4, DVec3};
 
@@ -22,6 +24,8 @@ pub enum Selection {
     Environment,
     /// A material by its name.
     Material(String),
+    /// A water surface by the name that the look has for it.
+    Water(String),
     /// Passes and the camera's effects.
     Effects,
 }
@@ -31,6 +35,12 @@ impl Selection {
     #[must_use]
     pub fn light_name(&self) -> Option<&str> {
         if let Self::Light(name) = self { Some(name) } else { None }
+    }
+
+    /// The water's name, where it is one.
+    #[must_use]
+    pub fn water_name(&self) -> Option<&str> {
+        if let Self::Water(name) = self { Some(name) } else { None }
     }
 }
 
@@ -63,8 +73,15 @@ pub(super) fn light_world(stage: &Stage, name: &str) -> Option<DMat4> {
     light_of(stage, name).map(|(_, world)| world)
 }
 
+/// What the look file sets, by path.
+type Values = BTreeMap<String, String>;
+
+fn set<'a>(values: &'a Values, path: &str) -> &'a str {
+    values.get(path).map_or("", String::as_str)
+}
+
 /// Changes to be made: (path, value), none to take the property out.
-type Changes = Vec<(String, Option<String>)>;
+pub(super) type Changes = Vec<(String, Option<String>)>;
 
 /// A number as a property has it: as short as it is exact enough.
 pub(super) fn short(value: f64) -> String {
@@ -123,7 +140,7 @@ fn engraved(dial: Dial, stop: Stop) -> String {
 }
 
 /// A number that is dragged; a change is one of a property.
-fn number(
+pub(super) fn number(
     ui: &mut Ui,
     name: &str,
     (now, speed, range): (f64, f64, [f64; 2]),
@@ -229,14 +246,19 @@ fn authored(source: PhysicalLight) -> &'static str {
 impl App {
     pub(super) fn inspector(&mut self, ui: &mut Ui) {
         let mut changes: Changes = Vec::new();
+        let (mut brush, mut tool) = (self.brush, self.tool);
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             let Some(work) = &self.work else { return };
+            let values = work.document.values();
             match work.selected.clone() {
-                Selection::Camera => camera(ui, &work.stage, &mut changes),
+                Selection::Camera => camera(ui, &work.stage, &values, &mut changes),
                 Selection::Light(name) => light(ui, &work.stage, &name, &mut changes),
-                Selection::Environment => environment(ui, &work.stage, &mut changes),
+                Selection::Environment => environment(ui, &work.stage, &values, &mut changes),
                 Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
-                Selection::Effects => effects(ui, &work.stage, &mut changes),
+                Selection::Water(name) => {
+                    super::water::page(ui, &work.stage, &name, &mut brush, &mut tool, &mut changes);
+                }
+                Selection::Effects => effects(ui, &work.stage, &values, &mut changes),
             }
             ui.separator();
             egui::CollapsingHeader::new("Look file").show(ui, |ui| {
@@ -244,6 +266,7 @@ impl App {
             });
             egui::CollapsingHeader::new("Looks to go back to").show(ui, |ui| self.snapshots(ui));
         });
+        (self.brush, self.tool) = (brush, tool);
         if !changes.is_empty() {
             let changes: Vec<(&str, Option<&str>)> =
                 changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
@@ -294,11 +317,11 @@ enum Snapshot {
     Take(usize),
 }
 
-fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
+pub(super) fn grid(ui: &mut Ui, name: &str, add: impl FnOnce(&mut Ui)) {
     egui::Grid::new(name).num_columns(2).spacing([8.0, 4.0]).striped(true).show(ui, add);
 }
 
-fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     let look = &stage.opened.look;
     let camera = &look.camera;
     ui.heading("Camera");
@@ -320,14 +343,28 @@ fn camera(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         });
         ui.end_row();
         let rig = &camera.rig;
-        text(ui, "Sensor", "", "full-frame, 36x24", "camera.body.sensor", changes);
+        text(ui, "Sensor", set(values, "camera.body.sensor"), "full-frame, 36x24", "camera.body.sensor", changes);
         let focal = rig.focal_length.map_or(35.0, |f| f * 1e3);
         let label = if rig.focal_length.is_some() { "Focal length" } else { "Focal length (file's)" };
         number(ui, label, (focal, 0.2, [0.1, 10_000.0]), " mm", "camera.lens.focal_length", changes);
         let focus = rig.focus.filter(|focus| focus.is_finite()).unwrap_or(10.0);
         number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes);
-        text(ui, "Lens", "", "builtin:NAME or a .json", "camera.lens.prescription", changes);
-        text(ui, "White balance", "", "daylight, 3200", "camera.white_balance", changes);
+        text(
+            ui,
+            "Lens",
+            set(values, "camera.lens.prescription"),
+            "builtin:NAME or a .json",
+            "camera.lens.prescription",
+            changes,
+        );
+        text(
+            ui,
+            "White balance",
+            set(values, "camera.white_balance"),
+            "daylight, 3200",
+            "camera.white_balance",
+            changes,
+        );
         let pose = stage.pose();
         place(ui, "Position", pose.w_axis.truncate(), "camera.position", changes);
     });
@@ -499,7 +536,7 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
     }
 }
 
-fn environment(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn environment(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Surroundings");
     let sun = stage.opened.scene.walk().iter().any(|placed| placed.node.name == "sun");
     ui.weak(match (&stage.opened.scene.environment, sun) {
@@ -507,10 +544,10 @@ fn environment(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         (Some(_), true) => "sky or map, with a sun",
         (Some(_), false) => "sky or map",
     });
-    listed(ui, "environment.", changes);
+    listed(ui, "environment.", values, changes);
 }
 
-fn effects(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
+fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
     let look = &stage.opened.look;
     grid(ui, "usual", |ui| {
@@ -539,9 +576,9 @@ fn effects(ui: &mut Ui, stage: &Stage, changes: &mut Changes) {
         });
         ui.end_row();
     });
-    listed(ui, "effects.", changes);
-    listed(ui, "gi.", changes);
-    listed(ui, "passes.", changes);
+    listed(ui, "effects.", values, changes);
+    listed(ui, "gi.", values, changes);
+    listed(ui, "passes.", values, changes);
 }
 
 fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
@@ -578,12 +615,12 @@ fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
     ui.weak("Factors: textures are multiplied by them.");
 }
 
-/// All properties of a section by name, with what each takes.
-fn listed(ui: &mut Ui, section: &str, changes: &mut Changes) {
+/// All properties of a section by name, with what the look has set them to or what each takes.
+fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
     egui::CollapsingHeader::new(format!("{section}*")).show(ui, |ui| {
         grid(ui, section, |ui| {
             for (path, takes) in look::properties().filter(|(path, _)| path.starts_with(section)) {
-                text(ui, path.trim_start_matches(section), "", takes, path, changes);
+                text(ui, path.trim_start_matches(section), set(values, path), takes, path, changes);
             }
         });
     });

@@ -1,6 +1,7 @@
 //! What the window shows: bar, outliner, inspector, scopes, picture, status.
 
 pub mod gallery;
+mod handles;
 pub mod inspector;
 pub mod mixer;
 pub mod outliner;
@@ -9,13 +10,15 @@ pub mod picture;
 pub mod scopes;
 pub mod status;
 pub mod truth;
+pub mod water;
 
 use std::path::PathBuf;
 
-use egui::{Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{ComboBox, Key, KeyboardShortcut, Modifiers, Ui};
 
 use super::{
     app::App,
+    recent,
     stage::{Errand, Sequence},
 };
 use crate::{output, studio::Request, walk::Mode};
@@ -95,6 +98,16 @@ impl App {
         if key(Key::C) {
             self.scopes.next_overlay();
         }
+        for (letter, tool) in [
+            (Key::G, picture::Tool::Move),
+            (Key::R, picture::Tool::Turn),
+            (Key::T, picture::Tool::Size),
+            (Key::B, picture::Tool::Flow),
+        ] {
+            if key(letter) {
+                self.tool = tool;
+            }
+        }
         if key(Key::M) {
             self.tool = picture::Tool::Meter;
         }
@@ -132,11 +145,14 @@ impl App {
                     self.gallery = true;
                     ui.close();
                 }
-                let recent = self.recent.clone();
+                let recent = self.recent.scenes().to_vec();
                 if !recent.is_empty() {
                     ui.separator();
                     for scene in recent {
-                        if ui.button(scene.display().to_string()).clicked() {
+                        let button = egui::Button::new(scene.display().to_string());
+                        let there = recent::is_there(&scene);
+                        let entry = ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
+                        if entry.clicked() {
                             self.open(&Request { scene: Some(scene), ..Request::default() });
                             ui.close();
                         }
@@ -185,30 +201,9 @@ impl App {
                 self.redo();
             }
             ui.separator();
-            for (tool, name, hint) in picture::Tool::ALL {
-                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
-            }
+            self.tools(ui);
             ui.separator();
-            let mode = self.work.as_ref().map(|work| work.controller.mode());
-            for (wanted, name, hint) in [
-                (
-                    Mode::Orbit,
-                    "Orbit",
-                    "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
-                ),
-                (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
-                (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
-            ] {
-                if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
-                    self.move_by(wanted);
-                }
-            }
-            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
-                self.home();
-            }
-            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
-                self.keep_camera();
-            }
+            self.ways(ui);
             self.time_bar(ui);
             ui.separator();
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
@@ -216,6 +211,51 @@ impl App {
                 .on_hover_text("X: balances lights without drawing them again");
             self.truth_bar(ui);
         });
+    }
+
+    /// What drags and clicks in the picture do: handles have buttons, clicks a list.
+    fn tools(&mut self, ui: &mut Ui) {
+        let (drags, clicks): (Vec<_>, Vec<_>) = picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
+        for (tool, name, hint) in drags {
+            ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+        }
+        let now = clicks.iter().find(|(tool, ..)| *tool == self.tool).map_or("Clicks", |(_, name, _)| name);
+        ComboBox::from_id_salt("tools").selected_text(now).width(74.0).show_ui(ui, |ui| {
+            for (tool, name, hint) in clicks {
+                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+            }
+        });
+    }
+
+    /// How the camera is steered.
+    fn ways(&mut self, ui: &mut Ui) {
+        const WAYS: [(Mode, &str, &str); 3] = [
+            (
+                Mode::Orbit,
+                "Orbit",
+                "1: middle button turns around the target, with Shift it pans, the wheel goes nearer",
+            ),
+            (Mode::Fly, "Fly", "2: right button looks around, W A S D Q E fly, Shift is fast"),
+            (Mode::Walk, "Walk", "3: as flying, on foot: walls hold and stairs are climbed"),
+        ];
+        let mode = self.work.as_ref().map(|work| work.controller.mode());
+        let now = WAYS.iter().find(|(way, ..)| mode == Some(*way)).map_or("Camera", |(_, name, _)| name);
+        ui.menu_button(now, |ui| {
+            for (wanted, name, hint) in WAYS {
+                if ui.selectable_label(mode == Some(wanted), name).on_hover_text(hint).clicked() {
+                    self.move_by(wanted);
+                }
+            }
+            ui.separator();
+            if ui.button("Home").on_hover_text("Home: the camera of the look").clicked() {
+                self.home();
+            }
+            if ui.button("Keep camera").on_hover_text("The camera's place goes into the look").clicked() {
+                self.keep_camera();
+            }
+        })
+        .response
+        .on_hover_text("how the camera is steered");
     }
 
     /// Play, and the time shown, where the scene can be played.
@@ -363,25 +403,22 @@ impl App {
         self.sequence_dialog(&ctx);
         let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
         if let Some(recovered) = recovered {
-            let mut keep = true;
+            let (mut take, mut leave) = (false, false);
             egui::Modal::new("recovered".into()).show(&ctx, |ui| {
                 ui.heading("An earlier run ended without saving");
                 ui.label(format!("{} holds its last changes.", recovered.file.display()));
                 ui.horizontal(|ui| {
-                    if ui.button("Take them up").clicked() {
-                        keep = false;
-                        if let Some(work) = &mut self.work {
-                            work.document.replace(recovered.text.clone(), "what an earlier run left");
-                        }
-                        self.follow();
-                    }
-                    if ui.button("Leave them").clicked() {
-                        keep = false;
-                    }
+                    take = ui.button("Take them up").clicked();
+                    leave = ui.button("Leave them").clicked();
                 });
             });
-            if keep && let Some(work) = &mut self.work {
-                work.recovered = Some(recovered);
+            match &mut self.work {
+                Some(work) if take => work.document.take_up(recovered),
+                Some(work) if !leave => work.recovered = Some(recovered),
+                _ => {}
+            }
+            if take {
+                self.follow();
             }
         }
     }

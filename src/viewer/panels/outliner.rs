@@ -52,6 +52,14 @@ impl App {
                 });
             }
             ui.separator();
+            let waters = super::water::waters(&work.stage);
+            if !waters.is_empty() {
+                ui.label(RichText::new(format!("Water ({})", waters.len())).strong());
+                for (name, _) in waters {
+                    ui.selectable_value(&mut work.selected, Selection::Water(name.clone()), name);
+                }
+                ui.separator();
+            }
             let materials: Vec<String> =
                 work.stage.base().materials.iter().map(|m| m.name.clone()).filter(|n| !n.is_empty()).collect();
             egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {

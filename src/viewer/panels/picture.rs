@@ -3,7 +3,7 @@
 use egui::{Color32, Key, PointerButton, Pos2, Rect, Sense, Ui};
 use glam::{DVec2, DVec3, Vec3};
 
-use super::inspector::{self, Selection};
+use super::inspector;
 use crate::{
     frame::Aov,
     passes::resolve::Channel,
@@ -21,6 +21,12 @@ pub enum Tool {
     /// Nothing but pointing.
     #[default]
     Select,
+    /// Drags the selected light along the world's axes.
+    Move,
+    /// Turns what the selected light shines at about the world's axes.
+    Turn,
+    /// Drags the size of the selected light's shape, or its cone.
+    Size,
     /// Holds an incident-light meter to the surface.
     Meter,
     /// Focuses there.
@@ -33,12 +39,21 @@ pub enum Tool {
     Shadow,
     /// Reads the grey card there.
     GreyCard,
+    /// Paints the flow of the selected water.
+    Flow,
 }
 
 impl Tool {
     /// All, with their names and what they do.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Select, "Point", "Esc: the status line reads what is under the pointer"),
+        (Self::Move, "Move", "G: arrows drag the selected light along x (red), y (green) and z (blue)"),
+        (Self::Turn, "Turn", "R: rings turn the selected light about x (red), y (green) and z (blue)"),
+        (
+            Self::Size,
+            "Size",
+            "T: drags the size of the selected light, or the cone of a spot; its strength stays in its unit",
+        ),
         (Self::Meter, "Meter", "M: a click reads lux on the surface, as an incident-light meter held to it"),
         (Self::Focus, "Focus", "P: a click focuses there"),
         (Self::Aim, "Aim", "a click aims the selected light there"),
@@ -49,7 +64,14 @@ impl Tool {
         ),
         (Self::Shadow, "Shadow", "the first click is on what throws the shadow, the second is where it is to fall"),
         (Self::GreyCard, "Grey card", "a click on something grey sets the white balance"),
+        (Self::Flow, "Paint flow", "B: a drag over the selected water is the way that it flows there"),
     ];
+
+    /// Whether clicks do nothing, but perhaps drags.
+    #[must_use]
+    pub const fn drags(self) -> bool {
+        matches!(self, Self::Select | Self::Move | Self::Turn | Self::Size)
+    }
 }
 
 /// A place on a surface.
@@ -137,8 +159,10 @@ impl App {
         {
             self.click(rect, at);
         }
-        self.handles(ui, rect);
+        self.handles(ui, rect, &response);
+        self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
+        self.pictured = rect;
     }
 
     /// What is under the pointer.
@@ -210,14 +234,14 @@ impl App {
             return self.set(&[("camera.white_balance.grey_card", Some(&text))]);
         }
         let Some(surface) = work.pointer.surface else {
-            if self.tool != Tool::Select {
+            if !self.tool.drags() && self.tool != Tool::Flow {
                 self.complain("there is no surface under the pointer".into());
             }
             return;
         };
         work.controller.set_target(surface.point);
         match self.tool {
-            Tool::Select | Tool::GreyCard => {}
+            Tool::Select | Tool::Move | Tool::Turn | Tool::Size | Tool::GreyCard | Tool::Flow => {}
             Tool::Meter => self.read_incident(surface),
             Tool::Focus => {
                 let pose = work.stage.pose();
@@ -269,66 +293,5 @@ impl App {
         let Some(work) = &mut self.work else { return };
         work.pointer.incident = None;
         work.stage.send_on(Errand::Read(surface.point, surface.normal));
-    }
-
-    /// Where the lights are, to be seen and dragged.
-    fn handles(&mut self, ui: &mut Ui, rect: Rect) {
-        let Some(work) = &mut self.work else { return };
-        let view = work.stage.opened.view();
-        let project = |point: DVec3| {
-            let clip = view.view_projection * (point - view.position).as_vec3().extend(1.0);
-            (clip.w > 1e-6).then(|| {
-                let [x, y] = [clip.x / clip.w, clip.y / clip.w];
-                egui::pos2(rect.left() + (x * 0.5 + 0.5) * rect.width(), rect.top() + (y * 0.5 + 0.5) * rect.height())
-            })
-        };
-        let painter = ui.painter_at(rect);
-        let mut moved: Option<(String, DVec3)> = None;
-        let mut select = None;
-        let names = super::outliner::lights(&work.stage);
-        let worlds = inspector::light_worlds(&work.stage, &names);
-        for (name, world) in names.into_iter().zip(worlds) {
-            let Some(world) = world else { continue };
-            let place = world.w_axis.truncate();
-            let Some(at) = project(place).filter(|at| rect.contains(*at)) else { continue };
-            let selected = work.selected.light_name() == Some(name.as_str());
-            let color = if selected { Color32::from_rgb(255, 200, 80) } else { Color32::from_rgb(200, 200, 120) };
-            painter.circle_stroke(at, 6.0, egui::Stroke::new(if selected { 2.5 } else { 1.2 }, color));
-            let area = Rect::from_center_size(at, egui::vec2(16.0, 16.0));
-            let handle = ui.interact(area, ui.id().with(("light", &name)), Sense::click_and_drag());
-            if handle.clicked() || handle.drag_started() {
-                select = Some(name.clone());
-            }
-            if selected {
-                let tip = aim::target_of(world, 1.0);
-                if let Some(tip) = project(tip) {
-                    painter.arrow(at, (tip - at) * 0.6, egui::Stroke::new(1.5, color));
-                }
-                if handle.dragged() {
-                    // In the plane through the light that faces the camera.
-                    let depth = (place - view.position).dot(view.forward.as_dvec3());
-                    let focal = f64::from(rect.height()) / (2.0 * half_height(&work.stage.opened.camera.1));
-                    let delta = handle.drag_delta();
-                    let by = DVec3::new(f64::from(delta.x), -f64::from(delta.y), 0.0) * (depth / focal);
-                    moved = Some((name.clone(), place + view.rotation * by));
-                }
-            }
-            handle.on_hover_text(&name);
-        }
-        if let Some(name) = select {
-            work.selected = Selection::Light(name);
-        }
-        if let Some((name, place)) = moved {
-            let text = format!("{:.5} {:.5} {:.5}", place.x, place.y, place.z);
-            self.set(&[(&format!("lights.{name}.position"), Some(&text))]);
-        }
-    }
-}
-
-/// The tangent of half of the vertical field of view; of a parallel view as of a right angle.
-fn half_height(projection: &crate::scene::Projection) -> f64 {
-    match projection {
-        crate::scene::Projection::Perspective { vertical_fov, .. } => (f64::from(*vertical_fov) / 2.0).tan(),
-        crate::scene::Projection::Orthographic { .. } => 1.0,
     }
 }

@@ -221,6 +221,18 @@ fn linear(bytes: &[u8]) -> Vec<[f32; 3]> {
     bytes.chunks_exact(4).map(|pixel| [of(pixel[0]), of(pixel[1]), of(pixel[2])]).collect()
 }
 
+impl Truth {
+    /// How far the reference has come, and how the picture compares with it.
+    #[must_use]
+    pub fn reading(&self) -> String {
+        if self.loaded.is_some() {
+            return self.verdict.clone();
+        }
+        let (spp, traced) = (self.samples(), &self.traced);
+        format!("{spp} spp, {:.0} s, error {:.1} %; {}", traced.seconds, traced.error * 100.0, self.verdict)
+    }
+}
+
 impl App {
     pub(super) fn truth_bar(&mut self, ui: &mut Ui) {
         let now = Mode::ALL.iter().find(|(mode, _)| *mode == self.truth.mode).map_or("", |(_, name)| name);
@@ -236,27 +248,22 @@ impl App {
         }
         let direct = self.truth.bounces == Some(1);
         let mut wanted = direct;
-        ui.checkbox(&mut wanted, "direct light").on_hover_text("one bounce: what the raster renderer has without gi");
+        ui.checkbox(&mut wanted, "direct")
+            .on_hover_text("one bounce, direct light: what the raster renderer has without gi");
         if wanted != direct {
             self.truth.bounces = wanted.then_some(1);
             self.truth.begin_anew();
         }
         let name = self.truth.loaded.as_ref().map(|loaded| loaded.name.clone());
-        if let Some(name) = name {
-            if ui.button("path tracer").on_hover_text(format!("instead of {name}")).clicked() {
-                self.truth.loaded = None;
-                self.truth.drawn = None;
-            }
-        } else {
-            let traced = &self.truth.traced;
-            ui.weak(format!(
-                "{} spp, {:.1} s, error {:.1} %",
-                self.truth.samples(),
-                traced.seconds,
-                traced.error * 100.0
-            ));
+        if let Some(name) = name
+            && ui.button("path tracer").on_hover_text(format!("instead of {name}")).clicked()
+        {
+            self.truth.loaded = None;
+            self.truth.drawn = None;
         }
-        ui.label(&self.truth.verdict);
+        // What there is room for: a bar of one line.
+        let reading = self.truth.reading();
+        ui.add(egui::Label::new(&reading).truncate()).on_hover_text(&reading);
     }
 
     /// Has the path tracer work on what is seen, and takes what it has.

@@ -1,0 +1,183 @@
+//! Water surfaces: what they are, and their flow painted in the picture.
+
+use std::sync::Arc;
+
+use egui::{Color32, Rect, Response, Stroke as Line, Ui};
+use glam::{DVec2, DVec3};
+
+use super::{
+    handles::{place, point},
+    inspector::{Changes, number},
+    picture::Tool,
+};
+use crate::{
+    scene::water::Water,
+    viewer::{
+        app::App,
+        flow::{Brush, Stroke, canvas},
+        handles::Sight,
+        stage::Stage,
+    },
+};
+
+const INK: Color32 = Color32::from_rgb(120, 220, 255);
+
+/// The waters of a scene: the name by which the look addresses each, and its material.
+pub(super) fn waters(stage: &Stage) -> Vec<(String, usize)> {
+    let scene = &stage.opened.scene;
+    let set = &stage.opened.look.water;
+    let of = |index: usize| {
+        let material = scene.materials.get(index).filter(|material| material.water.is_some())?;
+        let has = |mesh: usize| {
+            scene.meshes.get(mesh).is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
+        };
+        let mut nodes = scene.nodes.iter().filter(|node| node.mesh.is_some_and(has)).map(|node| node.name.as_str());
+        let own = Some(material.name.as_str()).filter(|name| set.contains_key(*name));
+        let by_node = || nodes.clone().find(|name| set.contains_key(*name));
+        let name = own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
+        let name = name.or_else(|| nodes.find(|name| !name.is_empty()))?;
+        Some((name.to_owned(), index))
+    };
+    (0..scene.materials.len()).filter_map(of).collect()
+}
+
+fn water_of<'a>(stage: &'a Stage, name: &str) -> Option<(usize, &'a Arc<Water>)> {
+    let (_, index) = waters(stage).into_iter().find(|(known, _)| known == name)?;
+    Some((index, stage.opened.scene.materials.get(index)?.water.as_ref()?))
+}
+
+/// What is painted on: a surface's name, its height (m) and the place of the scene in memory that it was found in.
+pub struct Canvas {
+    name: String,
+    height: f64,
+    scene: usize,
+}
+
+/// The inspector's page of a water surface.
+pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, tool: &mut Tool, changes: &mut Changes) {
+    ui.heading(name);
+    let Some((_, water)) = water_of(stage, name) else { return };
+    let [origin, size] = water.rectangle();
+    ui.weak(format!("water, {:.2} x {:.2} m from {:.2}, {:.2}", size.x, size.y, origin.x, origin.y));
+    super::inspector::grid(ui, "water", |ui| {
+        for (property, value) in water.settings.numbers() {
+            let most = match property {
+                "speed" => 100.0,
+                "slope" | "slope_still" | "foam" => 1.0,
+                "slope_fine" => 0.7,
+                _ => 1e4,
+            };
+            let least = match property {
+                "period" => 0.01,
+                "tile" | "foam_tile" => 1e-3,
+                _ => 0.0,
+            };
+            let speed = (value * 0.01).max(0.001);
+            let path = format!("water.{name}.{property}");
+            number(ui, property, (value, speed, [least, most]), "", &path, changes);
+        }
+    });
+    ui.separator();
+    let mut paints = *tool == Tool::Flow;
+    ui.toggle_value(&mut paints, "Paint flow")
+        .on_hover_text("B: a drag over the surface is the way that it flows there");
+    if paints != (*tool == Tool::Flow) {
+        *tool = if paints { Tool::Flow } else { Tool::Select };
+    }
+    ui.horizontal(|ui| {
+        let value =
+            |value, most, unit| egui::DragValue::new(value).speed(0.01).range(0.0..=most).suffix(unit).max_decimals(3);
+        ui.label("Brush");
+        ui.add(value(&mut brush.speed, 100.0, " m/s")).on_hover_text("speed along the stroke; 0 stills the water");
+        ui.add(value(&mut brush.radius, 1e4, " m")).on_hover_text("radius");
+    });
+    brush.radius = brush.radius.max(0.001);
+}
+
+impl App {
+    /// Paints the flow of the selected water surface.
+    pub(super) fn paint_flow(&mut self, ui: &Ui, rect: Rect, response: &Response) {
+        let Some(work) = self.work.as_ref().filter(|_| self.tool == Tool::Flow) else {
+            self.stroke = None;
+            return;
+        };
+        let found = work.selected.water_name().and_then(|name| Some((name.to_owned(), water_of(&work.stage, name)?)));
+        let Some((name, (material, water))) = found else {
+            if response.clicked() {
+                self.complain("select a water surface first".into());
+            }
+            self.stroke = None;
+            return;
+        };
+        let scene = &work.stage.opened.scene;
+        let here = Arc::as_ptr(scene) as usize;
+        if self.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
+            let Some((low, high)) = scene.extent_of(material) else { return };
+            self.canvas = Some(Canvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
+        }
+        let Some(height) = self.canvas.as_ref().map(|canvas| canvas.height) else { return };
+        let sight = Sight::new(&work.stage.opened.view(), rect);
+        let on_water = |at: egui::Pos2| {
+            let (from, way) = sight.ray(point(at))?;
+            let t = (height - from.y) / way.y;
+            let hit = from + way * t;
+            (t > 0.0 && hit.is_finite()).then(|| DVec2::new(hit.x, hit.z))
+        };
+        let input = |ui: &Ui| {
+            ui.input(|input| {
+                let pointer = &input.pointer;
+                let alt = input.modifiers.alt;
+                (
+                    pointer.latest_pos(),
+                    pointer.press_origin(),
+                    pointer.primary_pressed() && !alt,
+                    pointer.primary_down(),
+                )
+            })
+        };
+        let (pointer, origin, pressed, down) = input(ui);
+        let down = down && response.is_pointer_button_down_on();
+        if down && pressed {
+            let [origin_of, size] = water.rectangle();
+            let made = water.settings.flow.is_none();
+            let map = canvas(&water.map, size, self.brush.radius, made);
+            let mut stroke = Stroke::new(map, water.settings.speed, [origin_of, size], self.brush);
+            if let Some(at) = origin.and_then(on_water) {
+                stroke.to(at);
+            }
+            self.stroke = Some(stroke);
+        }
+        let at = pointer.filter(|at| rect.contains(*at)).and_then(on_water);
+        let mut finished = None;
+        if let Some(stroke) = &mut self.stroke {
+            if let Some(at) = at {
+                stroke.to(at);
+            }
+            if !down {
+                finished = self.stroke.take();
+            }
+        }
+        let see = |at: DVec2| sight.project(DVec3::new(at.x, height, at.y)).map(place);
+        let painter = ui.painter_at(rect);
+        if let Some(at) = at {
+            let turn = |step: i32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / 48.0);
+            let rim = (0..=48).filter_map(|step| see(at + turn(step) * self.brush.radius)).collect();
+            painter.line(rim, Line::new(1.5, INK));
+        }
+        if let Some(stroke) = &self.stroke {
+            let line: Vec<egui::Pos2> = stroke.places().iter().filter_map(|at| see(*at)).collect();
+            painter.line(line, Line::new(2.5, INK));
+        }
+        let rectangle = water.rectangle();
+        let before = Arc::clone(&water.map);
+        let was = water.settings.speed;
+        if let Some((map, speed)) = finished.and_then(Stroke::finished) {
+            let Some(work) = &mut self.work else { return };
+            let speed = (speed != was).then_some(speed);
+            if let Err(error) = work.document.paint(&name, &before, Arc::new(map), rectangle, speed) {
+                return self.complain(error.to_string());
+            }
+            self.follow();
+        }
+    }
+}

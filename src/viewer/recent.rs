@@ -1,0 +1,188 @@
+//! Scenes opened lately, kept from one run to the next in the folder for a program's state.
+//!
+//! The file is TOML: `scenes = ["/home/me/a.glb", "builtin:cornell"]`, newest first. Whatever it holds, the window opens: what
+//! cannot be read is said and begun anew.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::output;
+
+/// Scenes that are kept at most.
+pub const MOST: usize = 10;
+/// Most bytes of the file, and of a name in it.
+const MOST_BYTES: u64 = 64 << 10;
+const MOST_NAME: usize = 4096;
+
+/// The folder for this program's state, by the values of `XDG_STATE_HOME` and `HOME` (XDG Base Directory Specification 0.8: paths
+/// that are not absolute do not count); none where neither names one.
+#[must_use]
+pub fn state_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: Option<OsString>| name.map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = folder(xdg).or_else(|| Some(folder(home)?.join(".local/state")))?;
+    Some(state.join("sunny16"))
+}
+
+/// Scenes opened lately, newest first.
+#[derive(Debug, Default)]
+pub struct Recent {
+    /// None: only this run's.
+    file: Option<PathBuf>,
+    scenes: Vec<PathBuf>,
+}
+
+impl Recent {
+    /// What the file `recent` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
+    #[must_use]
+    pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
+        let Some(file) = folder.map(|folder| folder.join("recent")) else { return (Self::default(), None) };
+        let (scenes, notice) = match read(&file) {
+            Ok(scenes) => (scenes, None),
+            Err(detail) => {
+                (Vec::new(), Some(format!("{}: {detail}; the list of recent scenes begins anew", file.display())))
+            }
+        };
+        (Self { file: Some(file), scenes }, notice)
+    }
+
+    /// The scenes, newest first.
+    #[must_use]
+    pub fn scenes(&self) -> &[PathBuf] {
+        &self.scenes
+    }
+
+    /// A scene was opened. Windows that are open at the same time add to the same list.
+    ///
+    /// # Errors
+    /// The file cannot be written: the list is this run's then.
+    pub fn put(&mut self, scene: &Path) -> Result<(), String> {
+        let scene = if is_builtin(scene) { scene.into() } else { std::path::absolute(scene).unwrap_or(scene.into()) };
+        if let Some(kept) = self.file.as_deref().and_then(|file| read(file).ok()) {
+            // What this run has and the file has not is older than what others have written since.
+            let own = std::mem::replace(&mut self.scenes, kept);
+            let new: Vec<PathBuf> = own.into_iter().filter(|scene| !self.scenes.contains(scene)).collect();
+            self.scenes.extend(new);
+        }
+        self.scenes.retain(|known| *known != scene);
+        self.scenes.insert(0, scene);
+        self.scenes.truncate(MOST);
+        let Some(file) = &self.file else { return Ok(()) };
+        // A name that is no text cannot be written, but it can be opened again in this run.
+        let names = self.scenes.iter().filter_map(|scene| scene.to_str()).filter(|name| name.len() <= MOST_NAME);
+        let list: toml_edit::Array = names.collect();
+        let text = format!("# Scenes that sunny16 opened lately, newest first.\nscenes = {list}\n");
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        output::write_text(file, &text).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether a scene can be opened again: it is one of the program's own, or its file is there.
+#[must_use]
+pub fn is_there(scene: &Path) -> bool {
+    is_builtin(scene) || scene.is_file()
+}
+
+fn is_builtin(scene: &Path) -> bool {
+    scene.to_string_lossy().starts_with("builtin:")
+}
+
+fn read(file: &Path) -> Result<Vec<PathBuf>, String> {
+    let length = match fs::metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+        Ok(known) if !known.is_file() => return Err("it is no file".into()),
+        Ok(known) => known.len(),
+    };
+    if length > MOST_BYTES {
+        return Err(format!("{length} bytes are more than a list of scenes has ({MOST_BYTES})"));
+    }
+    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
+    let list = table.get("scenes").and_then(toml::Value::as_array).ok_or("it has no list of scenes")?;
+    let names: Option<Vec<&str>> = list.iter().map(toml::Value::as_str).collect();
+    let mut scenes: Vec<PathBuf> = Vec::new();
+    for name in names.ok_or("its scenes are no names")? {
+        let scene = PathBuf::from(name);
+        if !name.is_empty() && name.len() <= MOST_NAME && !scenes.contains(&scene) {
+            scenes.push(scene);
+        }
+    }
+    scenes.truncate(MOST);
+    Ok(scenes)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_that_of_the_specification() {
+        let folder = |xdg: &str, home: &str| state_folder(Some(xdg.into()), Some(home.into()));
+        assert_eq!(folder("/s", "/h"), Some("/s/sunny16".into()));
+        assert_eq!(folder("", "/h"), Some("/h/.local/state/sunny16".into()));
+        assert_eq!(folder("relative", "/h"), Some("/h/.local/state/sunny16".into()));
+        assert_eq!(folder("", ""), None);
+        assert_eq!(state_folder(None, None), None);
+    }
+
+    #[test]
+    fn what_was_opened_is_there_in_the_next_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("state/sunny16");
+        let (mut recent, notice) = Recent::of(Some(&folder));
+        assert!(recent.scenes().is_empty() && notice.is_none(), "nothing was opened yet");
+        let odd = dir.path().join("a \"b\"\n\\c.glb");
+        for scene in [Path::new("builtin:cornell"), &odd, Path::new("here.glb"), Path::new("builtin:cornell")] {
+            recent.put(scene).unwrap();
+        }
+        let here = std::path::absolute("here.glb").unwrap();
+        let expected = [PathBuf::from("builtin:cornell"), here, odd.clone()];
+        assert_eq!(recent.scenes(), expected);
+        let (mut next, notice) = Recent::of(Some(&folder));
+        assert_eq!((next.scenes(), notice), (expected.as_slice(), None));
+        // Another window adds to the same list.
+        recent.put(Path::new("/other.glb")).unwrap();
+        next.put(Path::new("/third.glb")).unwrap();
+        assert_eq!(next.scenes()[..2], [PathBuf::from("/third.glb"), "/other.glb".into()]);
+        for number in 0..20 {
+            next.put(&PathBuf::from(format!("/{number}.glb"))).unwrap();
+        }
+        assert_eq!((next.scenes().len(), Recent::of(Some(&folder)).0.scenes().len()), (MOST, MOST));
+        // Nothing is left beside it.
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        assert!(!is_there(&odd) && is_there(Path::new("builtin:cornell")));
+    }
+
+    #[test]
+    fn whatever_the_file_holds_it_is_said_and_begun_anew() {
+        let long = format!("scenes = [\"{}\"]", "x".repeat(70_000));
+        for (bytes, said) in [
+            (&b"scenes = [\"a"[..], "no TOML"),
+            (b"scenes = 3", "no list"),
+            (b"scenes = [1, 2]", "no names"),
+            (b"", "no list"),
+            (b"\xff\xfe\x00", "UTF-8"),
+            (long.as_bytes(), "more than"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join("recent"), bytes).unwrap();
+            let (mut recent, notice) = Recent::of(Some(dir.path()));
+            assert!(notice.as_ref().is_some_and(|text| text.contains(said)), "{said}: {notice:?}");
+            recent.put(Path::new("/a.glb")).unwrap();
+            assert_eq!(Recent::of(Some(dir.path())).0.scenes(), [PathBuf::from("/a.glb")]);
+        }
+        // A folder in its place: said too, and the list is this run's.
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("recent")).unwrap();
+        let (mut recent, notice) = Recent::of(Some(dir.path()));
+        assert!(notice.is_some_and(|text| text.contains("no file")));
+        recent.put(Path::new("/a.glb")).unwrap_err();
+        assert_eq!(recent.scenes(), [PathBuf::from("/a.glb")]);
+    }
+}

@@ -1,0 +1,186 @@
+//! The look-dev window without a window system: input events in, shapes and pixels out.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, pos2, vec2};
+use sunny16::{
+    frame::Picture,
+    gpu::{Gpu, vk},
+    studio::{Request, Size},
+    viewer::{App, Leaving, Options, paint::Painter},
+};
+
+/// The window's size in points; a point is a pixel.
+pub const WINDOW: [u32; 2] = [780, 430];
+
+/// A window without a window system.
+pub struct Bench {
+    pub app: App,
+    painter: Painter,
+    time: f64,
+    /// The window's size (points); a point is a pixel.
+    pub window: [u32; 2],
+    /// The last frame's pixels.
+    pub last: Vec<u8>,
+    /// The texts of the last frame, and where they begin.
+    pub texts: Vec<(String, Pos2)>,
+}
+
+impl Bench {
+    pub fn new(gpu: &Gpu, request: Request) -> Self {
+        Self::sized(gpu, request, WINDOW)
+    }
+
+    pub fn sized(gpu: &Gpu, request: Request, window: [u32; 2]) -> Self {
+        let gallery = request.scene.is_none();
+        Self::with(gpu, Options { request, gallery, state: None }, window)
+    }
+
+    pub fn with(gpu: &Gpu, options: Options, window: [u32; 2]) -> Self {
+        let app = App::new(gpu, options, Arc::new(|| {})).unwrap();
+        let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
+        let mut bench = Self { app, painter, time: 0.0, window, last: Vec::new(), texts: Vec::new() };
+        bench.frame(vec![]);
+        bench
+    }
+
+    /// One frame with these events.
+    pub fn frame(&mut self, events: Vec<Event>) {
+        self.time += 1.0 / 60.0;
+        let [width, height] = self.window.map(|side| side as f32);
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
+            time: Some(self.time),
+            focused: true,
+            events,
+            ..RawInput::default()
+        };
+        let output = self.app.frame(input);
+        self.texts.clear();
+        for shape in &output.shapes {
+            texts(&shape.shape, &mut self.texts);
+        }
+        let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
+        let shapes =
+            self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, self.window).unwrap();
+        self.last = self.painter.picture(self.window, &shapes).unwrap();
+    }
+
+    /// Frames until the picture is finished.
+    pub fn rest(&mut self) {
+        let started = Instant::now();
+        loop {
+            self.frame(vec![]);
+            let work = self.app.work.as_ref().unwrap();
+            let waits = work.stage.wants_frame() || work.stage.finished.is_none();
+            if !waits || self.app.fatal.is_some() {
+                break;
+            }
+            // As a window waits to be called.
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(started.elapsed().as_secs() < 300, "the picture does not come to rest");
+        }
+        // Panels show what the last frame found.
+        self.frame(vec![]);
+    }
+
+    /// Frames until something is so.
+    pub fn until(&mut self, what: &str, so: impl Fn(&App) -> bool) {
+        let started = Instant::now();
+        while !so(&self.app) {
+            self.frame(vec![]);
+            std::thread::sleep(Duration::from_millis(10));
+            assert!(started.elapsed().as_secs() < 300, "waited in vain: {what}");
+        }
+    }
+
+    pub fn press(&mut self, key: Key, modifiers: Modifiers) {
+        for pressed in [true, false] {
+            self.frame(vec![Event::Key { key, physical_key: None, pressed, repeat: false, modifiers }]);
+        }
+    }
+
+    pub fn click(&mut self, at: Pos2) {
+        self.frame(vec![Event::PointerMoved(at)]);
+        for pressed in [true, false] {
+            let modifiers = Modifiers::default();
+            self.frame(vec![Event::PointerButton { pos: at, button: PointerButton::Primary, pressed, modifiers }]);
+        }
+        self.frame(vec![]);
+    }
+
+    pub fn drag(&mut self, from: Pos2, to: Pos2, button: PointerButton) {
+        let event = |pos, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::default() };
+        self.frame(vec![Event::PointerMoved(from)]);
+        self.frame(vec![event(from, true)]);
+        for step in 1..=4 {
+            self.frame(vec![Event::PointerMoved(from + (to - from) * (step as f32 / 4.0))]);
+        }
+        self.frame(vec![event(to, false)]);
+    }
+
+    /// Closes the window, as its close button does; what painted it is let go by the caller.
+    pub fn leave(self) -> (Leaving, Painter) {
+        (self.app.leave(), self.painter)
+    }
+
+    /// Where a text of the last frame begins.
+    pub fn text(&self, wanted: &str) -> Option<Pos2> {
+        self.texts.iter().find(|(text, _)| text == wanted).map(|(_, at)| *at)
+    }
+
+    pub fn picture(&self) -> &Picture {
+        &self.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().picture
+    }
+
+    pub fn size(&self) -> Size {
+        self.app.work.as_ref().unwrap().stage.opened.size
+    }
+
+    /// Where in the window a pixel of the picture's middle part is.
+    pub fn middle(&self) -> Pos2 {
+        // Between outliner and inspector.
+        pos2((210.0 + self.window[0] as f32 - 300.0) / 2.0, self.window[1] as f32 / 2.0)
+    }
+
+    pub fn keep(&self, name: &str) {
+        if let Some(dir) = std::env::var_os("SUNNY16_VIEWER_PICTURES") {
+            let file = PathBuf::from(dir).join(name);
+            sunny16::output::write_png(&file, self.window[0] as usize, self.window[1] as usize, &self.last).unwrap();
+        }
+    }
+}
+
+/// The texts in a shape, and where they begin.
+fn texts(shape: &Shape, found: &mut Vec<(String, Pos2)>) {
+    match shape {
+        Shape::Text(text) => {
+            // What had no room is marked as such.
+            let cut = if text.galley.elided { "..." } else { "" };
+            found.push((format!("{}{cut}", text.galley.text()), text.pos));
+        }
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, found)),
+        _ => {}
+    }
+}
+
+/// A scene and its look in a folder.
+pub fn project(look: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let builtin = sunny16::scene::procedural::Builtin::named("still_life").unwrap();
+    let (scene, own) = builtin.make().unwrap();
+    let file = dir.path().join("still_life.glb");
+    fs::write(&file, sunny16::scene::write_glb::write_glb(&scene).unwrap()).unwrap();
+    fs::write(dir.path().join("still_life.look.toml"), if look.is_empty() { own } else { look.to_owned() }).unwrap();
+    (dir, file)
+}
+
+pub fn request(scene: &std::path::Path) -> Request {
+    Request { scene: Some(scene.into()), ..Request::default() }
+}
