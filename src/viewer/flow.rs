@@ -217,6 +217,6 @@ mod tests {
         let finer = canvas(&made, DVec2::new(4.0, 2.0), 0.02, false);
         assert_eq!((finer.width(), finer.height()), (400, 200));
         let large = canvas(&even, DVec2::new(4000.0, 2.0), 0.02, true);
-        assert_eq!((large.width(), large.height()), (1024, 200));
+        assert_eq!((large.width(), large.height()), (1024, 600));
     }
 }
