@@ -27,7 +27,7 @@ scripts/repack_png.py docs/pictures/*.png
 shot() { "$bin/sunny16" render "$@" --quiet; }
 key=(--set lights.Key.lumens=2000 --set camera.exposure.ev100=7.26)
 for light in $("$bin/sunny16" inspect "$scene" | sed -n "s/^ *light [0-9]* '\([^']*\)'.*/\1/p" | grep -v '^Key$' | tr ' ' '\001'); do
-    key+=(--set "lights.\"${light//$'\001'/ }\".enabled=false")
+    key+=(--set "lights.${light//$'\001'/ }.enabled=false")
 done
 for flux in exact apex-cone phi-over-pi; do
     shot "$scene" --camera Hero --size 240x135 -o "$work/spot.$flux.png" "${key[@]}" --set lights.Key.spot_flux=$flux
