@@ -20,6 +20,7 @@ use sunny16::{
     gpu::{Gpu, fault::Fault},
     studio::{self, Request, Size, expose},
     viewer::{
+        App,
         panels::{inspector::Selection, mixer::Fader, picture::Tool, truth},
         stage::{Errand, Sequence},
     },
@@ -412,4 +413,28 @@ fn the_mixer_balances_lights_as_the_renderer_would() {
     near(&sum, &bench.picture().nits.clone(), 0.002);
     let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
     assert!(text.contains("enabled = false"), "{text}");
+}
+
+/// The lamp's light falls by twelve stops after a quarter of a second: what is played is exposed for it, and what then rests as
+/// its meter reads.
+#[test]
+fn exposure_follows_the_light_of_what_is_played() {
+    let Some(guard) = common::gpu() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    common::lamp::lamp_before_a_wall(dir.path(), 1000.0, false);
+    let mut request = request(&dir.path().join("lamp.gltf"));
+    request.time = Some(0.0);
+    request.set = vec!["camera.exposure.adaptation=0.05".into()];
+    let mut bench = Bench::new(&guard.gpu, request);
+    bench.rest();
+    let ev = |app: &App| app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().exposed.exposure.ev100().get();
+    let near = ev(&bench.app);
+    bench.app.work.as_mut().unwrap().stage.play(true);
+    bench.until("the exposure to follow the lamp", |app| near - ev(app) > 9.0);
+    let playing = bench.app.work.as_ref().unwrap().stage.moving();
+    assert!(playing, "it followed while the scene was played");
+    bench.app.work.as_mut().unwrap().stage.play(false);
+    bench.rest();
+    let far = ev(&bench.app);
+    assert!((10.0..13.0).contains(&(near - far)), "{near} and {far}");
 }

@@ -168,7 +168,7 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
 }
 
 /// Samples a pixel of the kept pictures of the path tracer.
-const SAMPLES: u32 = 8192;
+const SAMPLES: u32 = 2048;
 /// Places in each pixel that the raster picture is the mean of: the path tracer's are everywhere in it.
 const PLACES: u32 = 16;
 

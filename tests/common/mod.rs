@@ -21,6 +21,7 @@ use sunny16::{
 };
 
 pub mod bounced;
+pub mod lamp;
 
 use tempfile::TempDir;
 
