@@ -169,8 +169,6 @@ fn pool(settings: &WaterSettings, sun: f64) -> Scene {
 
 /// Samples a pixel of the kept pictures of the path tracer.
 const SAMPLES: u32 = 2048;
-/// Places in each pixel that the raster picture is the mean of: the path tracer's are everywhere in it.
-const PLACES: u32 = 16;
 
 /// The path tracer's picture, kept in `tests/data/water`; `SUNNY16_WRITE=1` traces it anew. A few paths a pixel are traced in any case:
 /// their mean must be the kept picture's.
@@ -213,10 +211,9 @@ fn beside_the_path_tracer(name: &str, renderer: &mut Renderer, scene: &Scene) ->
     let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
     let (reference, quiet) = reference(name, scene, (pose, projection));
     let exposure = exposure_for(5000.0, 0.6);
-    let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 8, ..ShadowSettings::default() };
+    let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
     let settings = Settings { exposure, shadows, ..Settings::default() };
-    let on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
-    let raster = renderer.render_still(&on_device, &view, &settings, PLACES).unwrap();
+    let raster = picture(renderer, scene, &view, &settings);
     let raster: Vec<DVec3> = raster.nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect();
     let shown = |picture: &[DVec3]| -> Vec<[f32; 3]> {
         let display = |c: &DVec3| (*c * exposure.multiplier()).clamp(DVec3::ZERO, DVec3::ONE).as_vec3().to_array();
