@@ -333,7 +333,7 @@ fn frame<'a>(
     let bright = camera.bright_sources(g, after, (depth, light), trees, flares);
     let light = camera.starburst(g, after, (depth, light), bright, effects);
     let light = camera.bloom(g, size, light, effects);
-    let light = camera.lens_image(g, size, light, settings.lens.is_some());
+    let light = camera.lens_image(g, size, light, settings.lens.as_deref().is_some_and(Mounted::has_faults));
     let light = camera.chromatic_aberration(g, size, light, effects);
     let light = camera.vignetting(g, size, light, effects);
     let (light, ghosts) = camera.ghosts(g, (size, light), bright, settings.ghosts.as_ref());

@@ -295,5 +295,10 @@ fn a_lens_adds_its_own_pass_and_nothing_else() {
         without.iter().collect::<Vec<_>>()
     );
     assert_eq!(with.len(), without.len() + 1);
+    // None of its faults on: the pinhole's picture, at no cost.
+    let off =
+        ["distortion", "chromatic_aberration", "vignetting"].map(|fault| format!("effects.{fault}.enabled=false"));
+    let dials = [&["camera.lens.f_stop=8"][..], &off.each_ref().map(String::as_str)].concat();
+    assert_eq!(names(Some(of("dgauss-50-f2", &dials, (64, 48)).lens)), without);
     drop(on_device);
 }

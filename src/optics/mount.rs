@@ -212,6 +212,13 @@ impl Mounted {
         rims.filter(|rim| rim.distance.is_finite()).min_by(|a, b| cut(a).total_cmp(&cut(b)))
     }
 
+    /// Whether any of its faults is in the picture: else that of the pinhole stays as it is.
+    #[must_use]
+    pub fn has_faults(&self) -> bool {
+        let Faults { distortion, colors, vignetting } = self.faults;
+        distortion || colors || vignetting
+    }
+
     /// What turns the picture of the pinhole into that on the sensor, with the faults that are on: on the grid of `Imaging`, by how much farther
     /// from its middle the pinhole has what each place shows, and the light there.
     #[must_use]

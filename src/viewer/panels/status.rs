@@ -5,8 +5,10 @@ use std::time::Duration;
 use egui::{Color32, RichText, Ui};
 use glam::Vec3;
 
+use super::picture::Pointer;
 use crate::{
     camera::{Exposure, metering},
+    frame::Picture,
     photometry::{Nit, color},
     viewer::{app::App, stage::Task},
 };
@@ -46,35 +48,7 @@ impl App {
                 return;
             };
             let picture = &finished.picture;
-            if let Some(place) = work.pointer.place {
-                let [x, y] = crate::viewer::app::pixel_of(place, [picture.width, picture.height]);
-                let index = y * picture.width + x;
-                if let (Some(&c), Some(display)) =
-                    (picture.nits.get(index), picture.display.get(index * 4..index * 4 + 3))
-                {
-                    let luminance = color::luminance(Vec3::from_array(c).as_dvec3());
-                    let ev = Exposure::from_luminance(Nit(luminance)).map(|e| format!("{:.2}", e.ev100().get()));
-                    let exposed = c.map(|c| f64::from(c) * picture.exposure.multiplier());
-                    ui.separator();
-                    ui.label(format!(
-                        "{x},{y}: {} EV {} zone {}",
-                        nits(luminance),
-                        ev.unwrap_or_else(|_| "-".into()),
-                        roman(metering::zone(Nit(luminance), picture.exposure)),
-                    ));
-                    ui.label(
-                        RichText::new(format!(
-                            "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
-                            c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], display[0], display[1], display[2]
-                        ))
-                        .weak(),
-                    );
-                }
-            }
-            if let Some(lux) = &work.pointer.incident {
-                ui.separator();
-                ui.label(lux);
-            }
+            // What stands at the right end first: what lies under the pointer has the room that is left.
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let [have, of] = finished.samples;
                 ui.label(
@@ -87,8 +61,43 @@ impl App {
                 if busy(ui, work.stage.task()) {
                     work.stage.cancel();
                 }
+                ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                    under_the_pointer(ui, picture, &work.pointer);
+                });
             });
         });
+    }
+}
+
+/// The meters' readings under the pointer; the channels are cut where there is no room.
+fn under_the_pointer(ui: &mut Ui, picture: &Picture, pointer: &Pointer) {
+    let mut channels = None;
+    if let Some(place) = pointer.place {
+        let [x, y] = crate::viewer::app::pixel_of(place, [picture.width, picture.height]);
+        let index = y * picture.width + x;
+        if let (Some(&c), Some(display)) = (picture.nits.get(index), picture.display.get(index * 4..index * 4 + 3)) {
+            let luminance = color::luminance(Vec3::from_array(c).as_dvec3());
+            let ev = Exposure::from_luminance(Nit(luminance)).map(|e| format!("{:.2}", e.ev100().get()));
+            let exposed = c.map(|c| f64::from(c) * picture.exposure.multiplier());
+            ui.separator();
+            ui.label(format!(
+                "{x},{y}: {} EV {} zone {}",
+                nits(luminance),
+                ev.unwrap_or_else(|_| "-".into()),
+                roman(metering::zone(Nit(luminance), picture.exposure)),
+            ));
+            channels = Some(format!(
+                "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
+                c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], display[0], display[1], display[2]
+            ));
+        }
+    }
+    if let Some(lux) = &pointer.incident {
+        ui.separator();
+        ui.label(lux);
+    }
+    if let Some(channels) = channels {
+        ui.add(egui::Label::new(RichText::new(channels).weak()).truncate());
     }
 }
 
