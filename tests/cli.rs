@@ -347,6 +347,18 @@ fn inspect_names_lumens() {
     let small = workplace();
     let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
     assert!(run.out.contains("800") && run.out.contains("bulb"), "{}", run.out);
+    // By the look beside it, and without.
+    fs::write(small.path().join("small.look.toml"), "lights.bulb.lumens = 123\n").unwrap();
+    let run = sunny16(small.path(), &["inspect", "small.glb"], &[]);
+    assert!(
+        run.out.starts_with("by the look small.look.toml") && run.out.contains("123 lm as its author"),
+        "{}",
+        run.out
+    );
+    let run = sunny16(small.path(), &["inspect", "small.glb", "--no-look"], &[]);
+    assert!(run.out.contains("800 lm as its author") || !run.out.contains("123 lm"), "{}", run.out);
+    let run = sunny16(small.path(), &["inspect", "small.glb", "--set", "lights.bulb.candela=77"], &[]);
+    assert!(run.out.contains("77 cd as its author"), "{}", run.out);
 }
 
 #[test]

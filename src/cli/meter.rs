@@ -6,7 +6,7 @@ use clap::Args;
 use glam::DVec3;
 use serde_json::{Value, json};
 
-use super::{CliError, DeviceArgs, open};
+use super::{CliError, DeviceArgs, open, render};
 use crate::{
     camera::{
         Dials, Exposure, ExposureMode,
@@ -150,6 +150,7 @@ pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     opened.look.metering.mode = Some(asked.mode);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
+    let _waiting = render::patience();
     let on_device = opened.upload(&mut renderer)?;
     let report = read(args, &asked, &opened, &mut renderer, on_device)?;
     println!("{}", report.text);
@@ -381,7 +382,9 @@ fn against(
     }
     out.line("to expose so, on dials of third stops:".into());
     let mut rows = Vec::new();
-    for &(name, mode) in &asked.priorities {
+    // An exposure value that was set by itself is not that of any dials: nothing is manual about them.
+    let no_dials = opened.look.camera.ev100.is_some() && asked.priorities.len() > 1;
+    for &(name, mode) in asked.priorities.iter().filter(|(_, mode)| !(no_dials && *mode == ExposureMode::Manual)) {
         let solved = expose::solve(&opened.look, mode, wanted)?;
         let limited = if solved.off_by.abs() > 0.01 {
             format!("  {}", limit(ExposureControl::Dials(mode), &solved))

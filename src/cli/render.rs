@@ -1,6 +1,12 @@
 //! `sunny16 render`: one picture.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 use clap::Args;
 use glam::{Mat3, Vec3};
@@ -143,10 +149,12 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
+    let waiting = (!args.quiet).then(patience);
     let mut on_device = opened.upload(&mut renderer)?;
     let view = opened.view();
     let mut exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
+    drop(waiting);
     for number in 0..frames {
         if number > 0 {
             opened.go_to(first + f64::from(number) / args.fps)?;
@@ -190,6 +198,24 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| (1e-3..=1e6).contains(rate));
     rate.ok_or_else(|| "give pictures a second, 0.001 to 1000000, e.g. 24".into())
+}
+
+/// How long a first picture may take in silence.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Says after a while why a first picture takes so long; nothing once what it returns is dropped.
+pub fn patience() -> mpsc::Sender<()> {
+    let (sender, done) = mpsc::channel();
+    thread::spawn(move || {
+        if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            // Whoever closed the stream does not want to know.
+            let _ = writeln!(
+                std::io::stderr(),
+                "still at the first picture: software drivers compile shaders for a minute or more, and keep them for the next run"
+            );
+        }
+    });
+    sender
 }
 
 /// The arguments with the name of one picture of a sequence; without a sequence as they are.
@@ -280,6 +306,7 @@ pub fn beside(file: &Path, name: &str) -> PathBuf {
 pub fn by(opened: &studio::Opened, exposed: &expose::Exposed) -> String {
     match (exposed.control, exposed.solved) {
         (_, Some(solved)) => format!("{}: {}", exposed.control.name(), meter::dials(solved.dials)),
+        (ExposureControl::Dials(_), _) if opened.look.camera.ev100.is_some() => "camera.exposure.ev100".into(),
         (ExposureControl::Dials(_), _) => "its dials".into(),
         (ExposureControl::Auto, _) if opened.look.camera.has_dials() => "metered".into(),
         (ExposureControl::Auto, _) => "metered: the look names no dials".into(),

@@ -48,7 +48,10 @@ pub enum LightError {
         value: f64,
     },
     /// A cone's angles are not `0 <= inner <= outer <= pi` with `outer > 0`.
-    #[error("the cone's half angles are {inner} and {outer} rad; they must obey 0 <= inner <= outer <= pi, outer > 0")]
+    #[error(
+        "the cone's half angles are {:.4} and {:.4} degrees; they must obey 0 <= inner <= outer <= 180, outer > 0",
+        inner.to_degrees(), outer.to_degrees()
+    )]
     Cone {
         /// The inner half angle.
         inner: f64,

@@ -242,7 +242,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
             Some(Animated { rest: Arc::new(rest), play, time, camera: None })
         }
         Some(_) => {
-            remarks.push(format!("nothing in {} is animated: --time changes nothing", args.name()));
+            remarks.push(format!("nothing in {} is animated: it looks the same at any time", args.name()));
             None
         }
         None => None,

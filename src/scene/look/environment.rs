@@ -271,20 +271,20 @@ impl EnvironmentLook {
     /// The moment and place, where they are given.
     fn when(&self) -> Result<Option<(Moment, Place)>, LookError> {
         let parts = [
-            ("environment.place.latitude", self.latitude.is_some()),
-            ("environment.place.longitude", self.longitude.is_some()),
-            ("environment.time.date", self.date.is_some()),
-            ("environment.time.clock", self.clock.is_some()),
+            ("environment.place.latitude", self.latitude.map(|angle| angle.to_string())),
+            ("environment.place.longitude", self.longitude.map(|angle| angle.to_string())),
+            ("environment.time.date", self.date.clone()),
+            ("environment.time.clock", self.clock.clone()),
         ];
         let (Some(latitude), Some(longitude), Some(date), Some(clock)) =
             (self.latitude, self.longitude, &self.date, &self.clock)
         else {
-            let given = parts.iter().find(|(_, given)| *given);
-            let lacking = parts.iter().find(|(_, given)| !*given);
+            let given = parts.iter().find_map(|(path, given)| Some((*path, given.clone()?)));
+            let lacking = parts.iter().find(|(_, given)| given.is_none());
             return match (given, lacking) {
-                (Some((path, _)), Some((need, _))) => Err(LookError::BadValue {
-                    path: (*path).into(),
-                    value: String::new(),
+                (Some((path, value)), Some((need, _))) => Err(LookError::BadValue {
+                    path: path.into(),
+                    value,
                     expected: format!("sun and moon by place and time need {need} too"),
                 }),
                 _ => Ok(None),
