@@ -102,16 +102,16 @@ fn measure(size: &str, rays: u32, maps: bool) {
             ..opened.settings(Exposure::default(), vec![])
         };
         let own = opened.shadows();
+        let traced = ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
+        // Trees for all rays do for every method; at the exposure of the look, for half floats.
+        let scene = renderer.upload_for(&opened.scene, &traced).unwrap();
+        let exposure = studio::expose::exposure(&opened, &mut renderer, &scene, &view, false).unwrap().exposure;
         let mut light = |shadows: ShadowSettings| {
-            let scene = renderer.upload_for(&opened.scene, &shadows).unwrap();
-            // At the exposure of the look, for half floats.
-            let exposed = studio::expose::exposure(&opened, &mut renderer, &scene, &view, false).unwrap();
-            let settings = Settings { shadows, exposure: exposed.exposure, ..plain.clone() };
-            let picture = renderer.render(&scene, &view, &settings).unwrap();
+            let picture = renderer.render(&scene, &view, &Settings { shadows, exposure, ..plain.clone() }).unwrap();
             blocks(&picture.aovs[0].1, picture.width)
         };
         let open = light(ShadowSettings { enabled: false, ..own });
-        let want = light(ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own });
+        let want = light(traced);
         let methods = [("its own", own), ("maps", ShadowSettings { method: ShadowMethod::Maps, ..own })];
         for (name, shadows) in methods.into_iter().take(if maps { 2 } else { 1 }) {
             let width = view.width as usize / 2;
