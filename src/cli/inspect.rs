@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::CliError;
 use crate::{
-    scene::{inspect, look::Look},
+    scene::{gltf, inspect, look::Look},
     studio::{self, Request},
 };
 
@@ -28,19 +28,25 @@ pub struct InspectArgs {
 
 pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     let request = Request { scene: Some(args.scene.clone()), look: args.look.clone(), ..Request::default() };
-    let mut source = studio::read(&request)?;
     let mut look = Look::default();
-    let has_look = !args.no_look && !source.look.is_empty();
-    if has_look {
-        look.parse(&source.look_name, &source.look)?;
+    // A file beside it that cannot be read is no matter then.
+    let (mut scene, by) = if args.no_look && request.builtin()?.is_none() {
+        (gltf::load(&args.scene)?, None)
+    } else {
+        let source = studio::read(&request)?;
+        let has_look = !args.no_look && !source.look.is_empty();
+        (source.scene, has_look.then_some((source.look_name, source.look)))
+    };
+    if let Some((name, text)) = &by {
+        look.parse(name, text)?;
     }
     for assignment in &args.set {
         look.assign(assignment)?;
     }
-    look.apply(&mut source.scene)?;
-    if has_look {
-        println!("by the look {}", source.look_name);
+    look.apply(&mut scene)?;
+    if let Some((name, _)) = by {
+        println!("by the look {name}");
     }
-    print!("{}", inspect::report(&source.scene));
+    print!("{}", inspect::report(&scene));
     Ok(())
 }

@@ -159,15 +159,16 @@ impl HistoryState {
 /// Stops a frame by which the exposure that histories are judged at goes after the picture's.
 const JUDGED_STOPS: f64 = 1.0 / 32.0;
 
+/// Stops that it is behind at most: beyond, half floats and the squeeze's own precision would show.
+const JUDGED_BEHIND: f64 = 8.0;
+
 /// The exposure that a frame's histories are judged at: what is light and what is noise is told by what the eye sees, but a step
 /// of exposure must not make other means of what is in them.
 fn judged(before: Option<&Before>, exposure: Exposure) -> Exposure {
     let Some(before) = before else { return exposure };
     let behind = before.judged.stops_above(exposure);
-    if behind.abs() <= JUDGED_STOPS {
-        return exposure;
-    }
-    before.judged.compensated(-JUDGED_STOPS.copysign(behind)).unwrap_or(exposure)
+    let left = (behind.abs() - JUDGED_STOPS).min(JUDGED_BEHIND);
+    if left <= 0.0 { exposure } else { exposure.compensated(left.copysign(behind)).unwrap_or(exposure) }
 }
 
 /// Whether a frame writes the history of reflections: not where it is one of those whose mean is the picture.

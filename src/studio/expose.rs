@@ -13,7 +13,7 @@ use crate::{
         Aov, Picture, Renderer,
         incident::{self, IncidentError},
     },
-    passes::{GpuScene, View, resolve::Channel},
+    passes::{GpuScene, View, exposure_histogram::PixelCounts, resolve::Channel},
     photometry::{Ev100, color},
     scene::{
         Projection,
@@ -91,6 +91,19 @@ pub fn surface(picture: &Picture, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
     Some([seen(0)?, seen(1)?])
 }
 
+/// Point and normal of the surface at the look's place.
+fn metered_surface(
+    opened: &Opened,
+    renderer: &mut Renderer,
+    scene: &GpuScene,
+    view: &View,
+) -> Result<Option<[DVec3; 2]>, StudioError> {
+    let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
+    let aovs = vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)];
+    let picture = renderer.render(scene, view, &opened.settings(Exposure::default(), aovs))?;
+    Ok(surface(&picture, at))
+}
+
 /// What a meter with a flat receptor reads on the surface at the look's place, facing along its normal; none where there is
 /// no light, or no surface.
 fn meter_incident(
@@ -99,10 +112,7 @@ fn meter_incident(
     scene: &GpuScene,
     view: &View,
 ) -> Result<Option<Exposure>, StudioError> {
-    let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
-    let aovs = vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)];
-    let picture = renderer.render(scene, view, &opened.settings(Exposure::default(), aovs))?;
-    let Some([point, normal]) = surface(&picture, at) else { return Ok(None) };
+    let Some([point, normal]) = metered_surface(opened, renderer, scene, view)? else { return Ok(None) };
     let flat = Receptor::Flat;
     match incident::illuminance(renderer, &opened.scene, point, normal, flat, opened.shadows()) {
         Ok(lux) if lux.get() > 0.0 => Ok(Some(Exposure::from_illuminance(lux, flat).map_err(LookError::from)?)),
@@ -172,6 +182,9 @@ fn meter_from(
 /// Stops that a picture may be off from what its histogram reads for that to count: lamps of a 1024th of white may be missing.
 const HISTOGRAM_STOPS: f64 = 6.0;
 
+/// The part of a picture's pixels that may be black for its histogram to count: one in so many.
+const BLACK_PART: u64 = 64;
+
 /// Readings that `meter` takes at most.
 const METER_ROUNDS: u32 = 8;
 
@@ -202,7 +215,7 @@ pub fn control(look: &Look) -> ExposureControl {
 /// it is `wanted`.
 ///
 /// # Errors
-/// Dials that are out of range; incident light that is to set the exposure where no lit surface is; whatever rendering meets.
+/// Dials that are out of range; incident light that is to set the exposure where no surface is; whatever rendering meets.
 pub fn exposure(
     opened: &Opened,
     renderer: &mut Renderer,
@@ -213,10 +226,14 @@ pub fn exposure(
     renderer.check_size(view)?;
     let by_hand = control(&opened.look) == ExposureControl::Dials(ExposureMode::Manual);
     let metered = if wanted || !by_hand { meter(opened, renderer, scene, view)? } else { None };
-    if let (None, Some(Metering::Incident), false) = (metered, opened.look.metering.mode, by_hand) {
+    if metered.is_none()
+        && opened.look.metering.mode == Some(Metering::Incident)
+        && !by_hand
+        && metered_surface(opened, renderer, scene, view)?.is_none()
+    {
         let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
         return Err(StudioError::Asked(format!(
-            "camera.metering.mode = incident: there is no lit surface at pixel {},{} to hold the meter to; set \
+            "camera.metering.mode = incident: there is no surface at pixel {},{} to hold the meter to; set \
              camera.metering.at to one",
             at[0], at[1]
         )));
@@ -354,7 +371,10 @@ pub fn follow(
     let auto = look.metering.auto_exposure(0.0);
     let asked = |error: MeterError| StudioError::Asked(error.to_string());
     let by_places = look.metering.mode.unwrap_or_default() != Metering::LogAverage;
-    let counts = picture.histogram.as_ref().filter(|_| !by_places && !opened.scene.materials.iter().any(|m| m.unlit));
+    // Black pixels may be those whose lamps were left out.
+    let sound = |counts: &&PixelCounts| u64::from(counts.black()) * BLACK_PART <= counts.pixels();
+    let lit = !by_places && !opened.scene.materials.iter().any(|m| m.unlit);
+    let counts = picture.histogram.as_ref().filter(|_| lit).filter(sound);
     let counted = match counts.map(|counts| counts.by_ev(picture.exposure)) {
         Some(counts) => match auto.target(&counts.map_err(asked)?) {
             Ok(read) => Some(read).filter(|read| read.stops_above(picture.exposure).abs() < HISTOGRAM_STOPS),

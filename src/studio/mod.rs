@@ -134,7 +134,10 @@ impl Request {
     }
 
     /// The built-in scene that is asked for; none where it is a file.
-    fn builtin(&self) -> Result<Option<Builtin>, StudioError> {
+    ///
+    /// # Errors
+    /// A built-in scene that is not there.
+    pub fn builtin(&self) -> Result<Option<Builtin>, StudioError> {
         let Some(path) = &self.scene else { return Ok(Builtin::named("still_life")) };
         if path.as_os_str() == "petals" && !path.exists() {
             return Ok(Builtin::named("petals"));
