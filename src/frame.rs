@@ -900,8 +900,7 @@ fn frame_data(
         // Within what single floats hold, whatever the step.
         history_scale: settings.exposure.rescale_from(last_exposure.unwrap_or(settings.exposure)).clamp(1e-37, 1e37)
             as f32,
-        // Within what leaves light finite.
-        judged_scale: sampling.judged.rescale_from(settings.exposure).clamp(1e-7, 1e7) as f32,
+        judged_scale: sampling.judged.rescale_from(settings.exposure) as f32,
         texture_scale: sampling.texture_scale,
         noise_shift: sampling.noise_shift,
         multi_scatter: u32::from(scene.multiscatter),

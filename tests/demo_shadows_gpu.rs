@@ -94,7 +94,6 @@ fn measure(size: &str, rays: u32, maps: bool) {
         });
         let view = opened.view();
         let plain = Settings {
-            exposure: Exposure::default(),
             gi: GiSettings::default(),
             ssr: SsrSettings::default(),
             light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },

@@ -78,10 +78,7 @@ fn pictures_of_a_sequence_follow_a_step_of_light_of_six_stops() {
     stepping_wall(dir.path());
     let exposures = |more: &[&str]| -> Vec<f64> {
         let both = ["render", "step.gltf", "-o", "a.png", "--size", "64x32", "--set", "scene.emissive_lights=false"];
-        let run = common::sunny16(dir.path(), &[&both[..], more].concat(), &[]);
-        assert_eq!(run.code, 0, "{run:?}");
-        let of = |line: &str| line.split_once(" at EV100 ")?.1.split_once(' ')?.0.parse().ok();
-        run.out.lines().filter_map(of).collect()
+        exposures_of(&common::sunny16(dir.path(), &[&both[..], more].concat(), &[]))
     };
     let (rate, tau) = (24.0, [0.1, 0.2]);
     for (mode, place) in [("log-average", "50%,50%"), ("spot", "49%,50%")] {
@@ -123,6 +120,7 @@ fn lamp(dir: &Path, more: &[&str]) -> common::Run {
     common::sunny16(dir, &[&both[..], more].concat(), &[])
 }
 
+/// What the pictures that a run wrote were exposed for.
 fn exposures_of(run: &common::Run) -> Vec<f64> {
     assert_eq!(run.code, 0, "{run:?}");
     let of = |line: &str| line.split_once(" at EV100 ")?.1.split_once(' ')?.0.parse().ok();

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     frame::{AntiAliasing, Renderer, Wanted},
-    gpu::Gpu,
+    gpu::{Gpu, PassTime},
     output,
     studio::{self, expose},
 };
@@ -119,6 +119,16 @@ pub struct Series {
 }
 
 impl Series {
+    /// Adds a frame's passes to those of the frames before.
+    pub fn add(passes: &mut Vec<Self>, times: &[PassTime]) {
+        for time in times {
+            match passes.iter_mut().find(|series| series.name == time.name) {
+                Some(series) => series.ms.push(time.ms),
+                None => passes.push(Self { name: time.name.clone(), ms: vec![time.ms] }),
+            }
+        }
+    }
+
     pub fn at(&self, fraction: f64) -> f64 {
         let mut sorted = self.ms.clone();
         sorted.sort_by(f64::total_cmp);
@@ -231,12 +241,7 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
             continue;
         }
         frame.ms.push(ms);
-        for time in &picture.times {
-            match passes.iter_mut().find(|series| series.name == time.name) {
-                Some(series) => series.ms.push(time.ms),
-                None => passes.push(Series { name: time.name.clone(), ms: vec![time.ms] }),
-            }
-        }
+        Series::add(&mut passes, &picture.times);
     }
     // With two frames in flight, as an interactive session runs.
     let start = Instant::now();

@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 use super::{
     CliError,
     bench::{BenchArgs, Series, since},
+    bench_instances::view_of,
 };
 use crate::{
     camera::Exposure,
-    frame::{LightListSettings, Renderer, Settings, ShadowSettings, Wanted},
+    frame::{Renderer, Settings, ShadowSettings, Wanted},
     gpu::Gpu,
-    passes::View,
+    passes::{GpuScene, View},
     photometry::Ev100,
-    scene::{Projection, Scene, look::ShadowMethod, procedural},
+    scene::{look::Look, procedural},
     studio::{Opened, Size, expose},
 };
 
@@ -85,33 +86,54 @@ impl Measured {
     }
 }
 
-fn measure(
-    renderer: &mut Renderer,
-    on_device: &crate::passes::GpuScene,
-    view: &View,
-    settings: &Settings,
-    frames: u32,
-) -> Result<Measured, CliError> {
-    let mut frame = Series { name: String::new(), ms: Vec::new() };
-    let mut passes: Vec<Series> = Vec::new();
-    renderer.cut();
-    for number in 0..WARM_UP + frames {
-        let start = std::time::Instant::now();
-        let pending = renderer.submit(on_device, view, settings, Wanted { display: false, nits: false })?;
-        let picture = renderer.collect(pending)?;
-        if number < WARM_UP {
-            continue;
+/// A scene on the device, and how it is drawn.
+struct Ready {
+    on_device: GpuScene,
+    view: View,
+    settings: Settings,
+}
+
+impl Ready {
+    /// With none of the effects but those that these properties turn on.
+    fn new(
+        opened: &mut Opened,
+        asked: &Look,
+        size: Size,
+        properties: &[&str],
+        renderer: &mut Renderer,
+    ) -> Result<Self, CliError> {
+        let mut look = asked.clone();
+        for property in NONE.iter().chain(properties) {
+            look.assign(property)?;
         }
-        frame.ms.push(since(start));
-        for time in &picture.times {
-            match passes.iter_mut().find(|series| series.name == time.name) {
-                Some(series) => series.ms.push(time.ms),
-                None => passes.push(Series { name: time.name.clone(), ms: vec![time.ms] }),
-            }
-        }
+        opened.look_through(look, size)?;
+        let view = opened.view();
+        let on_device = opened.upload(renderer)?;
+        let exposed = expose::exposure(opened, renderer, &on_device, &view, false)?;
+        let mut settings = opened.picture_settings(&exposed, vec![])?;
+        // A still view is left as it is after some frames.
+        settings.gi.still = u32::MAX;
+        Ok(Self { on_device, view, settings })
     }
-    let passes = passes.iter().map(|series| (series.name.clone(), series.at(0.5))).collect();
-    Ok(Measured { frame: frame.at(0.5), passes })
+
+    fn measure(&self, renderer: &mut Renderer, frames: u32) -> Result<Measured, CliError> {
+        let Self { on_device, view, settings } = self;
+        let mut frame = Series { name: String::new(), ms: Vec::new() };
+        let mut passes: Vec<Series> = Vec::new();
+        renderer.cut();
+        for number in 0..WARM_UP + frames {
+            let start = std::time::Instant::now();
+            let pending = renderer.submit(on_device, view, settings, Wanted { display: false, nits: false })?;
+            let picture = renderer.collect(pending)?;
+            if number < WARM_UP {
+                continue;
+            }
+            frame.ms.push(since(start));
+            Series::add(&mut passes, &picture.times);
+        }
+        let passes = passes.iter().map(|series| (series.name.clone(), series.at(0.5))).collect();
+        Ok(Measured { frame: frame.at(0.5), passes })
+    }
 }
 
 /// Each effect by itself beside none.
@@ -133,24 +155,13 @@ pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError>
         "", "without", "with", "ratio", "its own", "passes"
     );
     let asked = opened.look.clone();
-    let mut with = |properties: &[&str]| -> Result<Measured, CliError> {
-        let mut look = asked.clone();
-        for property in NONE.iter().chain(properties) {
-            look.assign(property).map_err(|error| CliError::Internal(error.to_string()))?;
-        }
-        opened.look_through(look, size)?;
-        let view = opened.view();
-        let on_device = opened.upload(&mut renderer)?;
-        let exposed = expose::exposure(opened, &mut renderer, &on_device, &view, false)?;
-        let mut settings = opened.picture_settings(&exposed, vec![])?;
-        // A still view is left as it is after some frames.
-        settings.gi.still = u32::MAX;
-        measure(&mut renderer, &on_device, &view, &settings, args.frames)
-    };
+    let none = Ready::new(opened, &asked, size, &[], &mut renderer)?;
     let mut rows = Vec::new();
     for (name, properties) in EFFECTS {
+        let one = Ready::new(opened, &asked, size, properties, &mut renderer)?;
         // One after the other each time: a machine is not the same for minutes.
-        let (base, measured) = (with(&[])?, with(properties)?);
+        let base = none.measure(&mut renderer, args.frames)?;
+        let measured = one.measure(&mut renderer, args.frames)?;
         let ratio = measured.frame / base.frame;
         let known = |name: &str| base.passes.iter().any(|(other, _)| other == name);
         let own = measured.pass(|name| !known(name)).max(0.0);
@@ -168,7 +179,7 @@ pub fn effects(args: &BenchArgs, opened: &mut Opened) -> Result<Value, CliError>
     Ok(Value::Array(rows))
 }
 
-/// More and more lamps over the same hall by night, every pixel evaluating all of them, and as light lists leave them out.
+/// More and more lamps over the same hall by day, every pixel evaluating all of them, and as light lists leave them out.
 pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
@@ -182,14 +193,14 @@ pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
     let mut rows = Vec::new();
     for count in LAMPS {
         let scene = procedural::hall(count, HALL_TRIANGLES).map_err(|error| CliError::Internal(error.to_string()))?;
-        let view = view_of(&scene, size)?;
-        let on_device = renderer.upload(&scene)?;
+        let view = view_of(&scene, [size.width, size.height])?;
         let exposure = Exposure::from_ev100(Ev100(11.64)).map_err(|error| CliError::Internal(error.to_string()))?;
-        let shadows = ShadowSettings { enabled: false, method: ShadowMethod::Maps, ..ShadowSettings::default() };
+        let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+        let settings = Settings { exposure, shadows, ..Settings::default() };
+        let mut ready = Ready { on_device: renderer.upload(&scene)?, view, settings };
         let mut with = |enabled: bool| {
-            let light_lists = LightListSettings { enabled, ..LightListSettings::default() };
-            let settings = Settings { exposure, shadows, light_lists, ..Settings::default() };
-            measure(&mut renderer, &on_device, &view, &settings, args.frames)
+            ready.settings.light_lists.enabled = enabled;
+            ready.measure(&mut renderer, args.frames)
         };
         let (all, listed) = (with(false)?, with(true)?);
         let lighting = |measured: &Measured| measured.pass(|name| name == "lighting");
@@ -204,12 +215,4 @@ pub fn lamps(args: &BenchArgs) -> Result<Value, CliError> {
                          "lists_ms": lists}));
     }
     Ok(Value::Array(rows))
-}
-
-fn view_of(scene: &Scene, size: Size) -> Result<View, CliError> {
-    let placed = scene.walk();
-    let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
-    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the hall has no camera".into()))?;
-    let projection: &Projection = &camera.projection;
-    Ok(View::new(world, projection, size.width, size.height))
 }

@@ -79,11 +79,8 @@ impl Seen<'_> {
             let nothing = Wanted { display: false, nits: false };
             let pending = renderer.submit(&on_device, &self.view, &settings, nothing)?;
             let picture = renderer.collect(pending)?;
-            for time in picture.times.iter().filter(|_| number > 0) {
-                match passes.iter_mut().find(|series| series.name == time.name) {
-                    Some(series) => series.ms.push(time.ms),
-                    None => passes.push(Series { name: time.name.clone(), ms: vec![time.ms] }),
-                }
+            if number > 0 {
+                Series::add(&mut passes, &picture.times);
             }
         }
         let sum = |wanted: &dyn Fn(&str) -> bool| {

@@ -59,7 +59,7 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
     let count = args.instances as usize;
     let internal = |error: crate::scene::build::SceneError| CliError::Internal(error.to_string());
     let scene = field::field(kind, count).map_err(internal)?;
-    let view = view_of(&scene)?;
+    let view = view_of(&scene, SIZE)?;
     let seen = seen_instances(&scene, &view);
     let one = seen.first().copied();
     let one = field::merged(kind, count, |index| Some(index) == one).map_err(internal)?;
@@ -101,11 +101,12 @@ fn measure_field(args: &BenchArgs, renderer: &mut Renderer, name: &str, kind: Ki
               "rows": described.collect::<Vec<_>>()}))
 }
 
-fn view_of(scene: &Scene) -> Result<View, CliError> {
+/// What the first camera of a generated scene sees, in a picture of this size (pixels).
+pub fn view_of(scene: &Scene, [width, height]: [u32; 2]) -> Result<View, CliError> {
     let placed = scene.walk();
     let camera = placed.iter().find_map(|placed| Some((placed.world, scene.cameras.get(placed.node.camera?)?)));
-    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the field has no camera".into()))?;
-    Ok(View::new(world, &camera.projection, SIZE[0], SIZE[1]))
+    let (world, camera) = camera.ok_or_else(|| CliError::Internal("the generated scene has no camera".into()))?;
+    Ok(View::new(world, &camera.projection, width, height))
 }
 
 /// Which instances some pixel's centre sees, by number in the order of the field's places: a ray each.

@@ -9,11 +9,7 @@ use clap::Args;
 use glam::{DVec2, DVec3, dvec2};
 
 use super::{CliError, plot::Canvas};
-use crate::{
-    output,
-    photometry::ies::IesProfile,
-    scene::look::{self, LookError},
-};
+use crate::{output, photometry::ies::IesProfile, scene::look};
 
 /// Arguments of `ies`.
 #[derive(Args)]
@@ -35,11 +31,7 @@ pub fn run(args: &IesArgs) -> Result<(), CliError> {
         }
         output::check_writable(output)?;
     }
-    let profile = look::read_profile("ies", &args.file).map_err(|error| match error {
-        // No look names it here.
-        LookError::Input { file, detail, .. } => LookError::Input { property: "ies".into(), file, detail },
-        error => error,
-    })?;
+    let profile = look::read_profile("ies", &args.file)?;
     describe(&args.file, &profile);
     if let Some(output) = &args.output {
         output::write_png(output, SIZE, SIZE, &draw(&profile))?;

@@ -7,7 +7,7 @@ use crate::{
     camera::{
         Exposure, ExposureMode, MeterMode,
         exposure::Receptor,
-        metering::{self, MeterError, Solved},
+        metering::{self, AutoExposure, MeterError, Solved},
     },
     frame::{
         Aov, Picture, Renderer,
@@ -91,14 +91,19 @@ pub fn surface(picture: &Picture, [x, y]: [u32; 2]) -> Option<[DVec3; 2]> {
     Some([seen(0)?, seen(1)?])
 }
 
-/// Point and normal of the surface at the look's place.
+/// The pixel of the look's place.
+fn metered_pixel(opened: &Opened, view: &View) -> Result<[u32; 2], StudioError> {
+    pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])
+}
+
+/// Point and normal of the surface there.
 fn metered_surface(
     opened: &Opened,
     renderer: &mut Renderer,
     scene: &GpuScene,
     view: &View,
 ) -> Result<Option<[DVec3; 2]>, StudioError> {
-    let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
+    let at = metered_pixel(opened, view)?;
     let aovs = vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)];
     let picture = renderer.render(scene, view, &opened.settings(Exposure::default(), aovs))?;
     Ok(surface(&picture, at))
@@ -231,7 +236,7 @@ pub fn exposure(
         && !by_hand
         && metered_surface(opened, renderer, scene, view)?.is_none()
     {
-        let at = pixel(opened.look.metering.at.unwrap_or(Place::MIDDLE), [view.width, view.height])?;
+        let at = metered_pixel(opened, view)?;
         return Err(StudioError::Asked(format!(
             "camera.metering.mode = incident: there is no surface at pixel {},{} to hold the meter to; set \
              camera.metering.at to one",
@@ -369,20 +374,10 @@ pub fn follow(
     }
     // Compensation comes after adaptation, for dials that are solved for need it there.
     let auto = look.metering.auto_exposure(0.0);
-    let asked = |error: MeterError| StudioError::Asked(error.to_string());
-    let by_places = look.metering.mode.unwrap_or_default() != Metering::LogAverage;
-    // Black pixels may be those whose lamps were left out.
-    let sound = |counts: &&PixelCounts| u64::from(counts.black()) * BLACK_PART <= counts.pixels();
-    let lit = !by_places && !opened.scene.materials.iter().any(|m| m.unlit);
-    let counts = picture.histogram.as_ref().filter(|_| lit).filter(sound);
-    let counted = match counts.map(|counts| counts.by_ev(picture.exposure)) {
-        Some(counts) => match auto.target(&counts.map_err(asked)?) {
-            Ok(read) => Some(read).filter(|read| read.stops_above(picture.exposure).abs() < HISTOGRAM_STOPS),
-            Err(MeterError::Dark) => None,
-            Err(error) => return Err(asked(error)),
-        },
-        None => None,
-    };
+    let whole = look.metering.mode.unwrap_or_default() == Metering::LogAverage;
+    let unlit = opened.scene.materials.iter().any(|material| material.unlit);
+    let counts = picture.histogram.as_ref().filter(|_| whole && !unlit);
+    let counted = counts.map(|counts| read_histogram(&auto, counts, picture.exposure)).transpose()?.flatten();
     let read = match counted {
         Some(read) => Some(read),
         None => meter_from(opened, renderer, scene, view, last.metered.unwrap_or(last.exposure))?,
@@ -392,6 +387,23 @@ pub fn follow(
         (from, to) => from.or(to),
     };
     adapted_for(opened, read, adapted)
+}
+
+/// What the histogram of a picture made at an exposure reads; none where it is not to be trusted, or nothing is lit.
+fn read_histogram(
+    auto: &AutoExposure,
+    counts: &PixelCounts,
+    exposure: Exposure,
+) -> Result<Option<Exposure>, StudioError> {
+    // Black pixels may be those whose lamps were left out.
+    if u64::from(counts.black()) * BLACK_PART > counts.pixels() {
+        return Ok(None);
+    }
+    match counts.by_ev(exposure).and_then(|histogram| auto.target(&histogram)) {
+        Ok(read) => Ok(Some(read).filter(|read| read.stops_above(exposure).abs() < HISTOGRAM_STOPS)),
+        Err(MeterError::Dark) => Ok(None),
+        Err(error) => Err(StudioError::Asked(error.to_string())),
+    }
 }
 
 /// The matrix of the look's white balance for a picture in nits.

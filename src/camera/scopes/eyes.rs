@@ -1,5 +1,7 @@
 //! How people see the colours of an sRGB display, for tests of legends: with all cones, or without one kind.
 
+use crate::photometry::color::srgb_eotf;
+
 /// What cones an eye has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eye {
@@ -36,10 +38,7 @@ impl Eye {
 
     /// A colour as this eye sees it, in CIE 1976 L*a*b* (white D65; CIE 015:2018, section 8.2.1).
     pub fn lab(self, color: [u8; 3]) -> [f64; 3] {
-        let linear = color.map(|code| {
-            let code = f64::from(code) / 255.0;
-            if code <= 0.04045 { code / 12.92 } else { ((code + 0.055) / 1.055).powf(2.4) }
-        });
+        let linear = color.map(|code| srgb_eotf(f64::from(code) / 255.0));
         let dot = |row: [f64; 3], v: [f64; 3]| row[0] * v[0] + row[1] * v[1] + row[2] * v[2];
         let seen = self.matrix().map(|row| dot(row, linear).clamp(0.0, 1.0));
         // IEC 61966-2-1, over the white.

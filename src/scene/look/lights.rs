@@ -356,7 +356,7 @@ impl LightLook {
                     expected: "only point and spot lights take a photometric file; set shape to point".into(),
                 });
             }
-            light.profile = Some(Arc::new(read_profile(name, file)?));
+            light.profile = Some(Arc::new(read_profile(&format!("lights.{name}.ies"), file)?));
         }
         // A photometric file is absolute: it states the candela unless the look does.
         let tilt = self.tilt_factor(name, light.profile.as_deref())?;
@@ -391,12 +391,9 @@ impl LightLook {
 ///
 /// # Errors
 /// A file that cannot be read or is not well formed.
-pub fn read_profile(name: &str, file: &Path) -> Result<IesProfile, LookError> {
-    let oops = |detail: String| LookError::Input {
-        property: format!("lights.{name}.ies"),
-        file: file.display().to_string(),
-        detail,
-    };
+pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError> {
+    let oops =
+        |detail: String| LookError::Input { property: property.into(), file: file.display().to_string(), detail };
     let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path")))?.len();
     if length > ies::MAX_BYTES as u64 {
         return Err(oops(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
