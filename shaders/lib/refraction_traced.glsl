@@ -86,6 +86,28 @@ vec3 mean_base_color(Material m) {
     return clamp(m.base_color.rgb * root * root, 0.0, 1.0);
 }
 
+// Rays to the sky of a place in water that the picture does not show.
+const uint SKY_RAYS = 4u;
+
+// The light of an open sky on a place in water waits for rays that find out how much of the sky it sees, through the surface.
+void sky_waits(vec3 position, vec3 light) {
+    float depth = frame.water_medium[in_water].w - position.y;
+    vec2 pixel = gl_FragCoord.xy + frame.noise_shift;
+    float across = gradient_noise(pixel);
+    float about = gradient_noise(pixel.yx + vec2(53.0, 29.0));
+    for (uint i = 0u; i < SKY_RAYS; ++i) {
+        // By the cosine in the air, as an even sky lights a level surface.
+        float r2 = (float(i) + across) / float(SKY_RAYS);
+        float angle = 2.0 * PI * fract(about + float(i) * 0.618034);
+        vec2 level = sqrt(r2) * vec2(cos(angle), sin(angle));
+        float up = sqrt(1.0 - r2);
+        vec2 step = level * (depth / (WATER_IOR * water_cosine(up)));
+        vec3 entry = position + vec3(step.x, depth, step.y);
+        vec3 share = light * (frame.pre_exposure / float(SKY_RAYS));
+        path_add(Path(entry, vec3(level.x, up, level.y), vec3(0.0, 1.0, 0.0), share, NONE, 0.0, true, 1e9));
+    }
+}
+
 // Luminance, pre-exposed, of something opaque that the picture does not show: its emission and light from all around, on a matte
 // surface of its mean colour (what glows by a picture stays dark). Lamps without a surface wait for a ray each.
 vec3 lit_anew(Met met, vec3 d, vec3 share) {
@@ -99,10 +121,16 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
         in_water = water_at(met.position);
         if (has_surroundings()) {
             bool under = in_water != NONE;
-            vec3 around = irradiance_around(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
-            light += matte * around * (under ? water_sky(met.position, n) * water_returns(met.position, matte * PI) : vec3(1.0));
+            vec3 around = matte * irradiance_around(met.position, under ? vec3(0.0, 1.0, 0.0) : n);
+            if (!under) {
+                light += around;
+            } else if (frame.probe_count != 0u) {
+                light += around * water_sky(met.position, n) * water_returns(met.position);
+            } else {
+                sky_waits(met.position, share * around * water_sky(met.position, n) * water_returns(met.position));
+            }
         }
-        vec3 returned = water_returns(met.position, matte * PI);
+        vec3 returned = water_returns(met.position);
         for (uint i = 0u; i < min(frame.light_count, HIDDEN_LAMPS); ++i) {
             Light lamp = lights[i];
             if ((lamp.kind & LIGHT_KIND_BITS) > LIGHT_DIRECTIONAL) {

@@ -98,7 +98,7 @@ void main() {
         if ((frame.bits & FRAME_DIFFUSE_APART) == 0u) {
             diffuse += d;
         }
-        diffuse *= water_returns(s.position, (1.0 - s.metallic) * s.base_color);
+        diffuse *= water_returns(s.position);
         if (apart) {
             surroundings = r;
         } else {

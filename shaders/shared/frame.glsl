@@ -35,6 +35,7 @@ struct FrameConstants {
     vec4 water_motion[8];      // full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed
     vec4 water_foam[8];        // how much of it; depth of the shore's (m); depth over which the surface comes in (m)
     vec4 water_foam_place[8];  // offset (tiles), tiles a metre
+    vec4 water_bed[8];         // mean matte reflectance of what lies below
 };
 
 // What hides light from all around was measured (pass `ao`).

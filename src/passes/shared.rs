@@ -66,6 +66,8 @@ shader_struct! {
         pub water_foam: [Vec4; 8],
         /// Of foam: offset (tiles), tiles a metre.
         pub water_foam_place: [Vec4; 8],
+        /// Mean matte reflectance of its bed.
+        pub water_bed: [Vec4; 8],
     }
 }
 

@@ -418,7 +418,7 @@ impl GpuScene {
             ltc,
             white,
             no_backs,
-            waters: PlacedWater::all(scene),
+            waters: PlacedWater::all(scene, &[]),
             bounds,
             now: Arc::new(Posed { groups: posed, movers: Default::default() }),
             deformers,

@@ -118,7 +118,8 @@ impl GpuScene {
     }
 
     fn follow_all(&mut self, gpu: &Gpu, scene: &Scene, materials: bool) -> GpuResult<()> {
-        self.waters = PlacedWater::all(scene);
+        // Looking for a bed takes all triangles.
+        self.waters = PlacedWater::all(scene, if materials { &[] } else { &self.waters });
         let posed = self.posed(scene);
         let mut uploader = Uploader::new(gpu)?;
         let moved = *posed != *self.now;

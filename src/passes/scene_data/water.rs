@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec2, DVec3, Vec2, Vec4};
+use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 
 use super::super::shared::FrameConstants;
 use crate::scene::{
@@ -16,21 +16,27 @@ pub struct PlacedWater {
     water: Arc<Water>,
     /// The box around its surface (m).
     extent: (DVec3, DVec3),
+    /// Mean matte reflectance of its bed.
+    bed: Vec3,
     /// When (s).
     time: f64,
 }
 
 impl PlacedWater {
-    /// Those of a scene, in the order of its materials.
+    /// Those of a scene, in the order of its materials; above the beds of these, or of none: above their own.
     #[must_use]
-    pub fn all(scene: &Scene) -> Vec<Self> {
+    pub fn all(scene: &Scene, before: &[Self]) -> Vec<Self> {
         let of = |(index, material): (usize, &crate::scene::Material)| {
             let water = Arc::clone(material.water.as_ref()?);
             // What is not shown covers nothing.
             let extent = scene.extent_of(index).unwrap_or((DVec3::MAX, DVec3::MIN));
-            Some(Self { water, extent, time: scene.time })
+            Some(Self { water, extent, bed: Vec3::ZERO, time: scene.time })
         };
-        scene.materials.iter().enumerate().filter_map(of).collect()
+        let mut all: Vec<Self> = scene.materials.iter().enumerate().filter_map(of).collect();
+        for (number, placed) in all.iter_mut().enumerate() {
+            placed.bed = before.get(number).map_or_else(|| scene.bed_reflectance(placed.extent), |before| before.bed);
+        }
+        all
     }
 
     /// Writes what the shaders need of it, relative to an eye.
@@ -70,5 +76,6 @@ impl PlacedWater {
         let [foam, depth, shore] = [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
         set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
         set(&mut values.water_foam_place, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
+        set(&mut values.water_bed, self.bed.extend(0.0));
     }
 }

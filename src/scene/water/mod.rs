@@ -3,6 +3,7 @@
 //! A material that is water refracts as KHR_materials_transmission and KHR_materials_volume have it, with an index of 1.333; what
 //! it has beyond them is here. Its meshes are best a level sheet, without sides or bottom: what lies below is in it.
 
+mod bed;
 pub mod flow;
 pub mod map;
 pub mod obstacles;

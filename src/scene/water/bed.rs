@@ -1,0 +1,141 @@
+//! What a water's bed reflects on the whole.
+
+use glam::{DVec2, DVec3, Vec3};
+
+use crate::scene::{AlphaMode, Material, Primitive, Scene};
+
+/// Cells along a side of the box that the bed is looked up in.
+const CELLS: usize = 64;
+
+/// The uppermost surface below the water in a cell.
+#[derive(Clone, Copy)]
+struct Top {
+    height: f64,
+    reflectance: Vec3,
+}
+
+impl Scene {
+    /// The mean matte reflectance (linear, by channel) of what is seen from straight above through a level surface that fills the
+    /// top of a box in the world (m): black where nothing lies below. Textures count by their mean.
+    ///
+    /// What leaves a bed beyond 48.6 degrees comes down again at 2.3 times the depth away and farther: it is light of the bed
+    /// around and not of the place that it meets.
+    #[must_use]
+    pub fn bed_reflectance(&self, (low, high): (DVec3, DVec3)) -> Vec3 {
+        let size = (high - low).max(DVec3::splat(1e-9));
+        // Sheets that lie in the surface are not below it.
+        let below = high.y - 1e-6 * (1.0 + high.y.abs() + size.max_element());
+        let mut tops: Vec<Option<Top>> = vec![None; CELLS * CELLS];
+        let cell = |p: DVec3| {
+            let on = (p - low) / size * CELLS as f64;
+            DVec3::new(on.x, p.y, on.z)
+        };
+        for placed in self.walk() {
+            let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
+            for primitive in &mesh.primitives {
+                let material = primitive.material.and_then(|material| self.materials.get(material));
+                let Some(reflectance) = self.matte(material) else { continue };
+                let at = |index: u32| {
+                    let position = primitive.positions.get(index as usize)?;
+                    Some(cell(placed.world.transform_point3(position.as_dvec3())))
+                };
+                for corners in triangles(primitive, at) {
+                    lay(&mut tops, corners, below, reflectance);
+                }
+            }
+        }
+        let seen = || tops.iter().flatten();
+        seen().map(|top| top.reflectance).sum::<Vec3>() / seen().count().max(1) as f32
+    }
+
+    /// What a surface reflects evenly; none of what lets light through.
+    fn matte(&self, material: Option<&Material>) -> Option<Vec3> {
+        let Some(material) = material else { return Some(Vec3::ONE) };
+        if material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend {
+            return None;
+        }
+        if material.unlit {
+            return Some(Vec3::ZERO);
+        }
+        let mean = material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
+        let color = material.base_color.truncate() * mean;
+        Some((color * (1.0 - material.metallic)).clamp(Vec3::ZERO, Vec3::ONE))
+    }
+}
+
+/// A primitive's triangles by their corners; those without one of them are left out.
+fn triangles(primitive: &Primitive, at: impl Fn(u32) -> Option<DVec3>) -> impl Iterator<Item = [DVec3; 3]> {
+    primitive.indices.chunks_exact(3).filter_map(move |corners| match *corners {
+        [a, b, c] => Some([at(a)?, at(b)?, at(c)?]),
+        _ => None,
+    })
+}
+
+/// Puts a triangle (x and z in cells, y in metres) into the cells whose middle it covers, where it is the uppermost below.
+fn lay(tops: &mut [Option<Top>], [a, b, c]: [DVec3; 3], below: f64, reflectance: Vec3) {
+    let flat = |p: DVec3| DVec2::new(p.x, p.z);
+    let [p, q, r] = [flat(a), flat(b), flat(c)];
+    let area = (q - p).perp_dot(r - p);
+    if area.is_nan() || area.abs() < 1e-12 || a.min(b).min(c).y >= below {
+        return;
+    }
+    let range = |least: f64, greatest: f64| {
+        let first = (least - 0.5).ceil().max(0.0) as usize;
+        first..((greatest - 0.5).floor() + 1.0).clamp(0.0, CELLS as f64) as usize
+    };
+    let (least, greatest) = (p.min(q).min(r), p.max(q).max(r));
+    for row in range(least.y, greatest.y) {
+        for column in range(least.x, greatest.x) {
+            let middle = DVec2::new(column as f64 + 0.5, row as f64 + 0.5);
+            let u = (middle - p).perp_dot(r - p) / area;
+            let v = (q - p).perp_dot(middle - p) / area;
+            let height = a.y + u * (b.y - a.y) + v * (c.y - a.y);
+            if u < 0.0 || v < 0.0 || u + v > 1.0 || height >= below {
+                continue;
+            }
+            if let Some(top) = tops.get_mut(row * CELLS + column)
+                && top.is_none_or(|top| top.height < height)
+            {
+                *top = Some(Top { height, reflectance });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, Vec2};
+
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    };
+
+    #[test]
+    fn the_bed_is_what_is_seen_from_above_through_the_water() {
+        let mut builder = SceneBuilder::new("bed");
+        let plane = |builder: &mut SceneBuilder, color: [f32; 3], size: Vec2, at: DVec3| {
+            let material = builder.add_material(dielectric("matte", Vec3::from_array(color), 1.0));
+            let mesh = builder.add_mesh("plane", shapes::plane(size, 1, 1), material);
+            builder.instance("plane", mesh, DMat4::from_translation(at));
+        };
+        // The ground goes on beyond the water; a slab of a quarter of its area lies on it; another hangs above the surface.
+        plane(&mut builder, [0.2, 0.4, 0.6], Vec2::splat(50.0), DVec3::new(3.0, -2.0, 0.0));
+        plane(&mut builder, [0.8, 0.0, 0.6], Vec2::splat(2.0), DVec3::new(-1.0, -1.0, 1.0));
+        plane(&mut builder, [1.0, 1.0, 1.0], Vec2::splat(9.0), DVec3::new(0.0, 1.0, 0.0));
+        plane(&mut builder, [1.0, 1.0, 1.0], Vec2::splat(9.0), DVec3::ZERO);
+        let scene = builder.build().unwrap();
+        let over = |size: f64| (DVec3::new(-size, 0.0, -size), DVec3::new(size, 0.0, size));
+        let mean = scene.bed_reflectance(over(2.0));
+        let want = 0.75 * Vec3::new(0.2, 0.4, 0.6) + 0.25 * Vec3::new(0.8, 0.0, 0.6);
+        assert!((mean - want).abs().max_element() < 1e-5, "{mean}");
+        let dry = (DVec3::new(100.0, 0.0, 100.0), DVec3::new(101.0, 0.0, 101.0));
+        assert_eq!(scene.bed_reflectance(dry), Vec3::ZERO);
+        // A box that is not one, and places that are no numbers.
+        let none = (DVec3::MAX, DVec3::MIN);
+        assert_eq!(scene.bed_reflectance(none), Vec3::ZERO);
+        assert_eq!(scene.bed_reflectance((DVec3::NAN, DVec3::NAN)), Vec3::ZERO);
+    }
+}
