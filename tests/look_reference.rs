@@ -12,7 +12,8 @@ const HEAD: &str = "# The look file\n\n\
 over both.\nPaths are those of TOML: `camera.lens.f_stop` is `f_stop` under `[camera.lens]`. `*` stands for a light's name or its \
 node's.\n`assets/look.schema.json` is the same table as a JSON Schema, for editors that check TOML by one.\n\n\
 What is absent keeps what the scene file says or what the camera implies: a lens with a focal length has its field of view,\n\
-depth of field and vignetting, a shutter its motion blur, an ISO speed its grain; `effects.X.enabled = false` leaves one out.\n";
+depth of field and vignetting, a shutter its motion blur, an ISO speed its grain; `effects.X.enabled = false` leaves one out.\n\n\
+A file gives each light one strength, in the unit of its data sheet; two are refused. Of `--set` the last one counts.\n";
 
 fn page() -> String {
     let mut out = HEAD.to_owned();

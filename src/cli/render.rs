@@ -1,7 +1,7 @@
 //! `sunny16 render`: one picture.
 
 use std::{
-    io::Write,
+    io::{IsTerminal, Write},
     path::{Path, PathBuf},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
@@ -203,9 +203,12 @@ fn rate(text: &str) -> Result<f64, String> {
 /// How long a first picture may take in silence.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Says after a while why a first picture takes so long; nothing once what it returns is dropped.
+/// Tells who sits at a terminal after a while why a first picture takes so long; nothing once what it returns is dropped.
 pub fn patience() -> mpsc::Sender<()> {
     let (sender, done) = mpsc::channel();
+    if !std::io::stderr().is_terminal() {
+        return sender;
+    }
     thread::spawn(move || {
         if done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             // Whoever closed the stream does not want to know.

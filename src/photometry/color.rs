@@ -309,6 +309,15 @@ pub fn light_color(chromaticity: Chromaticity) -> Result<DVec3, ColorError> {
     if y > 0.0 { Ok(rgb / y) } else { Err(ColorError::Chromaticity { x: chromaticity.x, y: chromaticity.y }) }
 }
 
+/// Whether `light_color` clips a light of that chromaticity: some channel of Rec.709 would be negative.
+///
+/// # Errors
+/// An impossible chromaticity.
+pub fn beyond_rec709(chromaticity: Chromaticity) -> Result<bool, ColorError> {
+    // Beyond what rounding leaves of a colour on the border.
+    Ok((XYZ_TO_REC709 * chromaticity.checked()?.to_xyz(1.0)).min_element() < -1e-4)
+}
+
 /// Linear Rec.709 colour of a black body at luminance 1: `planckian`, then `light_color`.
 ///
 /// # Errors

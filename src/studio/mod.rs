@@ -222,6 +222,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
     look.apply(&mut scene)?;
     remarks.extend(look.environment.remark());
+    remarks.extend(look.light_remarks());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
         let shaped = scene
             .walk()

@@ -118,8 +118,7 @@ impl GpuScene {
     }
 
     fn follow_all(&mut self, gpu: &Gpu, scene: &Scene, materials: bool) -> GpuResult<()> {
-        // Looking for a bed takes all triangles.
-        self.waters = PlacedWater::all(scene, if materials { &[] } else { &self.waters });
+        self.waters = PlacedWater::all(scene, &self.waters);
         let posed = self.posed(scene);
         let mut uploader = Uploader::new(gpu)?;
         let moved = *posed != *self.now;

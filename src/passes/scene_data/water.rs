@@ -18,25 +18,30 @@ pub struct PlacedWater {
     extent: (DVec3, DVec3),
     /// Mean matte reflectance of its bed.
     bed: Vec3,
+    /// What that was reckoned from, by material.
+    factors: Arc<[Option<Vec3>]>,
     /// When (s).
     time: f64,
 }
 
 impl PlacedWater {
-    /// Those of a scene, in the order of its materials; above the beds of these, or of none: above their own.
+    /// Those of a scene, in the order of its materials; `before`: those of the same scene in another pose, or none. Looking for a bed takes
+    /// all triangles: it stays as it was while materials do.
     #[must_use]
     pub fn all(scene: &Scene, before: &[Self]) -> Vec<Self> {
-        let of = |(index, material): (usize, &crate::scene::Material)| {
-            let water = Arc::clone(material.water.as_ref()?);
-            // What is not shown covers nothing.
-            let extent = scene.extent_of(index).unwrap_or((DVec3::MAX, DVec3::MIN));
-            Some(Self { water, extent, bed: Vec3::ZERO, time: scene.time })
-        };
-        let mut all: Vec<Self> = scene.materials.iter().enumerate().filter_map(of).collect();
-        for (number, placed) in all.iter_mut().enumerate() {
-            placed.bed = before.get(number).map_or_else(|| scene.bed_reflectance(placed.extent), |before| before.bed);
+        if scene.materials.iter().all(|material| material.water.is_none()) {
+            return Vec::new();
         }
-        all
+        let factors: Arc<[Option<Vec3>]> = scene.matte_factors().collect();
+        let waters = scene.materials.iter().enumerate().filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
+        let of = |(number, (material, water)): (usize, (usize, &Arc<Water>))| {
+            // What is not shown covers nothing.
+            let extent = scene.extent_of(material).unwrap_or((DVec3::MAX, DVec3::MIN));
+            let same = before.get(number).filter(|before| before.factors == factors);
+            let bed = same.map_or_else(|| scene.bed_reflectance(extent), |before| before.bed);
+            Self { water: Arc::clone(water), extent, bed, factors: Arc::clone(&factors), time: scene.time }
+        };
+        waters.enumerate().map(of).collect()
     }
 
     /// Writes what the shaders need of it, relative to an eye.
@@ -77,5 +82,37 @@ impl PlacedWater {
         set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
         set(&mut values.water_foam_place, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
         set(&mut values.water_bed, self.bed.extend(0.0));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::DMat4;
+
+    use super::*;
+    use crate::scene::{
+        WaterSettings,
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    };
+
+    #[test]
+    fn a_bed_goes_along_with_its_material() {
+        let mut builder = SceneBuilder::new("pool");
+        for (name, color, height) in [("floor", 0.5, -1.0), ("water", 1.0, 0.0)] {
+            let material = builder.add_material(dielectric(name, Vec3::splat(color), 1.0));
+            let mesh = builder.add_mesh(name, shapes::plane(Vec2::splat(2.0), 1, 1), material);
+            builder.instance(name, mesh, DMat4::from_translation(DVec3::Y * height));
+        }
+        let mut scene = builder.build().unwrap();
+        scene.add_water(1, &WaterSettings::default()).unwrap();
+        let first = PlacedWater::all(&scene, &[]);
+        assert_eq!(first[0].bed, Vec3::splat(0.5));
+        scene.time = 3.0;
+        let later = PlacedWater::all(&scene, &first);
+        assert_eq!((later[0].bed, later[0].time), (first[0].bed, 3.0));
+        scene.materials[0].metallic = 0.5;
+        assert_eq!(PlacedWater::all(&scene, &later)[0].bed, Vec3::splat(0.25));
     }
 }

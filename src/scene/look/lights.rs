@@ -12,7 +12,7 @@ use glam::{DMat4, DVec3, Vec3};
 use super::{LookError, Reader, nearest, unknown};
 use crate::{
     photometry::{
-        Candela, Ev100, IesProfile, Kelvin, Lux, Nit, color,
+        Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
         ies::{self, Tilt},
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
@@ -316,15 +316,32 @@ impl LightLook {
                 None => Ok(None),
             };
         };
-        let tint = self.tint.unwrap_or(0.0);
-        let chromaticity = if self.daylight == Some(true) {
-            color::daylight_tinted(Kelvin(kelvin), tint)
-        } else {
-            color::planckian_tinted(Kelvin(kelvin), tint)
-        };
+        let chromaticity = self.chromaticity(kelvin);
         let rgb =
             chromaticity.and_then(color::light_color).map_err(|error| oops("kelvin", kelvin, error.to_string()))?;
         Ok(Some(rgb.as_vec3()))
+    }
+
+    fn chromaticity(&self, kelvin: f64) -> Result<Chromaticity, ColorError> {
+        let tint = self.tint.unwrap_or(0.0);
+        if self.daylight == Some(true) {
+            color::daylight_tinted(Kelvin(kelvin), tint)
+        } else {
+            color::planckian_tinted(Kelvin(kelvin), tint)
+        }
+    }
+
+    /// What should be known of it: a colour that the picture cannot have.
+    pub(super) fn remark(&self, name: &str) -> Option<String> {
+        let clipped = color::beyond_rec709(self.chromaticity(self.kelvin?).ok()?).ok()?;
+        clipped.then(|| {
+            format!(
+                "lights.{name}: {} K{} is a colour beyond Rec.709: it is shown as the nearest without negative channels, as strong \
+                 as it was",
+                self.kelvin.unwrap_or(0.0),
+                self.tint.map_or_else(String::new, |tint| format!(" with a tint of {tint}"))
+            )
+        })
     }
 
     /// What the lamp of a photometric file gives where it burns tilted, over what it gives upright (LM-63-2002, TILT=INCLUDE);
@@ -387,7 +404,23 @@ impl LightLook {
     }
 }
 
-/// Reads a photometric file; `name` is the light's, for messages.
+/// Properties that say how strong a light is.
+const STRENGTHS: [&str; 5] = ["candela", "ev100", "lumens", "lux", "nits"];
+
+/// Two strengths of one light among the properties of a file: their order there says nothing.
+pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
+    let strength = |path: &str| {
+        let (light, property) = path.strip_prefix("lights.")?.rsplit_once('.')?;
+        STRENGTHS.contains(&property).then(|| light.to_owned())
+    };
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    properties.iter().find_map(|(path, _)| {
+        let before = known.insert(strength(path)?, path)?;
+        Some([before, path.as_str()])
+    })
+}
+
+/// Reads a photometric file; `property` names it, for messages.
 ///
 /// # Errors
 /// A file that cannot be read or is not well formed.
@@ -487,6 +520,27 @@ mod tests {
         assert!(lumens("20").candela().unwrap().get() > lumens("60").candela().unwrap().get());
         let fixed = changed(&[wide[0], wide[1], "lights.Key.lumens=1000", "lights.Key.spot_flux=phi-over-pi"]).unwrap();
         assert!((fixed.source.candela().unwrap().get() - 318.3099).abs() < 1e-4);
+    }
+
+    #[test]
+    fn colours_that_no_picture_has_are_remarked_on() {
+        let told = |settings: &[&str]| {
+            let mut look = Look::default();
+            settings.iter().for_each(|setting| look.assign(setting).unwrap());
+            look.light_remarks()
+        };
+        assert!(told(&["lights.Key.kelvin=1500"])[0].starts_with("lights.Key: 1500 K"));
+        assert_eq!(told(&["lights.Key.kelvin=3000", "lights.Key.tint=0.02"]).len(), 1);
+        let kept = ["lights.Key.kelvin=2700", "lights.Fill.kelvin=6500", "lights.Fill.locus=daylight"];
+        assert!(told(&kept).is_empty());
+    }
+
+    #[test]
+    fn a_file_with_two_strengths_of_a_lamp_is_refused() {
+        let parsed = |text: &str| Look::default().parse("a.look.toml", text).map_err(|error| error.to_string());
+        let error = parsed("[lights.Key]\nlumens = 800\nkelvin = 3000\ncandela = 5\n").unwrap_err();
+        assert!(error.contains("line 2: lights.Key has two strengths, candela and lumens"), "{error}");
+        assert!(parsed("[lights.Key]\nlumens = 800\n[lights.Fill]\ncandela = 5\n").is_ok());
     }
 
     #[test]

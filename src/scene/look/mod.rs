@@ -217,14 +217,25 @@ impl Look {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| oops(syntax_error(text, &error)))?;
         let mut flat = Vec::new();
         flatten("", &table, &mut flat);
+        let at = |path: &str| line_of(text, path).map_or_else(String::new, |line| format!("line {line}: "));
+        if let Some([one, other]) = lights::rivals(&flat) {
+            let light = one.rsplit_once('.').map_or(one, |(light, _)| light);
+            let [unit, second] = [one, other].map(|path| path.rsplit_once('.').map_or(path, |(_, unit)| unit));
+            let text =
+                format!("{light} has two strengths, {unit} and {second}; keep the one that its data sheet states");
+            return Err(oops(at(other) + &text));
+        }
         let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         for (path, value) in flat {
-            self.set_in(folder, &path, &value).map_err(|error| {
-                let line = line_of(text, &path).map_or_else(String::new, |line| format!("line {line}: "));
-                oops(format!("{line}{error}"))
-            })?;
+            self.set_in(folder, &path, &value).map_err(|error| oops(format!("{}{error}", at(&path))))?;
         }
         Ok(())
+    }
+
+    /// What should be known of lights that it changes, by name.
+    #[must_use]
+    pub fn light_remarks(&self) -> Vec<String> {
+        self.lights.iter().filter_map(|(name, light)| light.remark(name)).collect()
     }
 
     /// Sets `PATH=VALUE` as the command line gives it.

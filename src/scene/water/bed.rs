@@ -2,7 +2,7 @@
 
 use glam::{DVec2, DVec3, Vec3};
 
-use crate::scene::{AlphaMode, Material, Primitive, Scene};
+use crate::scene::{AlphaMode, Primitive, Scene};
 
 /// Cells along a side of the box that the bed is looked up in.
 const CELLS: usize = 64;
@@ -26,6 +26,10 @@ impl Scene {
         // Sheets that lie in the surface are not below it.
         let below = high.y - 1e-6 * (1.0 + high.y.abs() + size.max_element());
         let mut tops: Vec<Option<Top>> = vec![None; CELLS * CELLS];
+        let textures = self.materials.iter().map(|material| material.base_color_texture);
+        let means = textures.map(|texture| texture.map_or(Vec3::ONE, |texture| self.mean_color(texture)));
+        let matte: Vec<Option<Vec3>> =
+            self.matte_factors().zip(means).map(|(factor, mean)| Some(factor? * mean)).collect();
         let cell = |p: DVec3| {
             let on = (p - low) / size * CELLS as f64;
             DVec3::new(on.x, p.y, on.z)
@@ -33,8 +37,8 @@ impl Scene {
         for placed in self.walk() {
             let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
             for primitive in &mesh.primitives {
-                let material = primitive.material.and_then(|material| self.materials.get(material));
-                let Some(reflectance) = self.matte(material) else { continue };
+                let known = primitive.material.and_then(|material| matte.get(material));
+                let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ONE)) else { continue };
                 let at = |index: u32| {
                     let position = primitive.positions.get(index as usize)?;
                     Some(cell(placed.world.transform_point3(position.as_dvec3())))
@@ -48,18 +52,14 @@ impl Scene {
         seen().map(|top| top.reflectance).sum::<Vec3>() / seen().count().max(1) as f32
     }
 
-    /// What a surface reflects evenly; none of what lets light through.
-    fn matte(&self, material: Option<&Material>) -> Option<Vec3> {
-        let Some(material) = material else { return Some(Vec3::ONE) };
-        if material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend {
-            return None;
-        }
-        if material.unlit {
-            return Some(Vec3::ZERO);
-        }
-        let mean = material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
-        let color = material.base_color.truncate() * mean;
-        Some((color * (1.0 - material.metallic)).clamp(Vec3::ZERO, Vec3::ONE))
+    /// By material what its surfaces reflect evenly, but for their textures; none of what lets light through. A bed is the same as long as
+    /// these are.
+    pub fn matte_factors(&self) -> impl Iterator<Item = Option<Vec3>> {
+        self.materials.iter().map(|material| {
+            let clear = material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend;
+            let lit = if material.unlit { 0.0 } else { 1.0 - material.metallic };
+            (!clear).then(|| (material.base_color.truncate() * lit).clamp(Vec3::ZERO, Vec3::ONE))
+        })
     }
 }
 
