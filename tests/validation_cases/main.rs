@@ -15,6 +15,7 @@ mod grid;
 mod materials;
 mod pairs;
 mod room;
+mod volumes;
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -31,6 +32,7 @@ fn all() -> Vec<Case> {
         room::cases(),
         glass::cases(),
         materials::cases(),
+        volumes::cases(),
     ]
     .into_iter()
     .flatten()

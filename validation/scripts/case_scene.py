@@ -99,6 +99,19 @@ class Surroundings:
 
 
 @dataclass
+class Medium:
+    """A box: `pose` takes the cube of side 1 around the origin to the world. 1/m by channel; `grid` is a factor of them,
+    densities at the middles of voxels (z, y, x), or none."""
+
+    name: str
+    pose: np.ndarray
+    absorption: np.ndarray
+    scattering: np.ndarray
+    anisotropy: float
+    grid: np.ndarray | None
+
+
+@dataclass
 class Case:
     name: str
     folder: Path
@@ -109,6 +122,7 @@ class Case:
     meshes: list = field(default_factory=list)
     lamps: list = field(default_factory=list)
     surroundings: Surroundings | None = None
+    media: list = field(default_factory=list)
 
 
 COMPONENTS = {5120: "b", 5121: "B", 5122: "h", 5123: "H", 5125: "I", 5126: "f"}
@@ -242,6 +256,32 @@ def read_hdr(path):
     return rgbe[..., :3] * np.exp2(rgbe[..., 3:] - 136)
 
 
+def turn(axis, degrees):
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    out, (a, b) = np.eye(4), [(1, 2), (2, 0), (0, 1)][axis]
+    out[a, a], out[a, b], out[b, a], out[b, b] = c, -s, s, c
+    return out
+
+
+def read_medium(name, look, folder):
+    """A volume of the look: a box in the world, turned about x, then y, then z; voxels with x fastest, 255 is 1."""
+    settings = dict(look)
+    colour = lambda value: np.array(value if isinstance(value, list) else [value] * 3, float)
+    pose, size = np.eye(4), settings.pop("size")
+    pose[:3, 3] = settings.pop("center", [0, 0, 0])
+    for axis, degrees in reversed(list(enumerate(settings.pop("rotation", [0, 0, 0])))):
+        pose = pose @ turn(axis, degrees)
+    grid = None
+    if "density" in settings:
+        x, y, z = settings.pop("dimensions")
+        assert settings.pop("format") == "u8"
+        grid = np.frombuffer((folder / settings.pop("density")).read_bytes(), np.uint8).reshape(z, y, x) / 255
+    absorption, scattering = colour(settings.pop("absorption", 0)), colour(settings.pop("scattering", 0))
+    anisotropy = settings.pop("anisotropy", 0.0)
+    assert not settings, f"{name}: unknown {settings}"
+    return Medium(name, pose @ np.diag([*size, 1.0]), absorption, scattering, anisotropy, grid)
+
+
 def read_camera(document, look, width, height):
     for index, matrix in walk(document):
         node = document["nodes"][index]
@@ -314,6 +354,8 @@ def load(folder):
             if lamp is not None:
                 case.lamps.append(lamp)
     assert not looks, f"no lamps {list(looks)}"
+    for name, volume in look.get("volumes", {}).items():
+        case.media.append(read_medium(name, volume, look_file.parent))
     environment = look.get("environment")
     if environment:
         assert set(environment) <= {"file", "scale"}
