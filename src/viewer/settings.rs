@@ -1,0 +1,216 @@
+//! The window's own settings, kept from one run to the next in the folder for a program's state.
+//!
+//! The file is TOML: `[window]` with `hdr = true`, `paper_white = 203`, `peak = 1000`. Whatever it holds, the window opens: what cannot be
+//! read is said, and the settings begin anew.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{camera::DisplayRange, output, photometry::Nit};
+
+/// All settings, by path, with what they take.
+pub const SETTINGS: [(&str, &str); 3] = [
+    ("window.hdr", "true or false: highlights beyond white, where the window's display offers HDR10 or scRGB"),
+    ("window.paper_white", "nit, 40 to 1000: what panels show as white; 203 by ITU-R BT.2408"),
+    ("window.peak", "nit, 40 to 10000: the brightest that the display shows"),
+];
+
+/// Most bytes of the file.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// The settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// More than white is wanted, where the window's display offers it.
+    pub hdr: bool,
+    /// What the display shows then.
+    pub range: DisplayRange,
+}
+
+impl Settings {
+    /// Sets one by its path; without a value it is the default again.
+    ///
+    /// # Errors
+    /// A path that is none, or a value that it does not take, in words: nothing has changed then.
+    pub fn set(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
+        let Some((_, takes)) = SETTINGS.iter().find(|(known, _)| *known == path) else {
+            let known = SETTINGS.map(|(path, _)| path).join(", ");
+            return Err(format!("{path}: no such setting; there are {known}"));
+        };
+        let oops = || format!("{path} = {}: it takes {takes}", value.unwrap_or_default());
+        let default = Self::default();
+        let number = |default: Nit| match value {
+            Some(text) => text.parse().map(Nit).map_err(|_| oops()),
+            None => Ok(default),
+        };
+        match path {
+            "window.hdr" => {
+                self.hdr = value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| oops()))?;
+            }
+            "window.paper_white" => {
+                let white = number(default.range.paper_white())?;
+                self.range = DisplayRange::new(white, self.range.peak()).ok_or_else(oops)?;
+            }
+            _ => {
+                let peak = number(default.range.peak())?;
+                self.range = DisplayRange::new(self.range.paper_white(), peak).ok_or_else(oops)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
+        let window = table.get("window").and_then(toml::Value::as_table).ok_or("it has no [window]")?;
+        let mut settings = Self::default();
+        for (key, value) in window {
+            let text = match value {
+                toml::Value::Boolean(is) => is.to_string(),
+                toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Float(number) => number.to_string(),
+                toml::Value::String(text) => text.clone(),
+                _ => String::new(),
+            };
+            settings.set(&format!("window.{key}"), Some(&text))?;
+        }
+        Ok(settings)
+    }
+
+    fn text(self) -> String {
+        let (white, peak) = (self.range.paper_white().get(), self.range.peak().get());
+        let hdr = self.hdr;
+        format!("# Settings of sunny16's window.\n[window]\nhdr = {hdr}\npaper_white = {white}\npeak = {peak}\n")
+    }
+}
+
+/// The settings and where they are kept.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// None: only this run's.
+    file: Option<PathBuf>,
+    settings: Settings,
+    /// They differ from the file's.
+    changed: bool,
+}
+
+impl Kept {
+    /// What the file `settings` of a folder holds, and a line for the user where it cannot be used; without a folder nothing is kept.
+    #[must_use]
+    pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
+        let Some(file) = folder.map(|folder| folder.join("settings")) else { return (Self::default(), None) };
+        let (settings, notice) = match read(&file) {
+            Ok(settings) => (settings, None),
+            Err(detail) => {
+                let notice = format!("{}: {detail}; the window's settings begin anew", file.display());
+                (Settings::default(), Some(notice))
+            }
+        };
+        (Self { file: Some(file), settings, changed: false }, notice)
+    }
+
+    /// The settings now.
+    #[must_use]
+    pub fn now(&self) -> Settings {
+        self.settings
+    }
+
+    /// Other settings from now on.
+    pub fn put(&mut self, settings: Settings) {
+        self.changed |= self.settings != settings;
+        self.settings = settings;
+    }
+
+    /// Writes what has changed since, as when a dial is let go.
+    ///
+    /// # Errors
+    /// The file cannot be written: the settings are this run's then.
+    pub fn keep(&mut self) -> Result<(), String> {
+        if !std::mem::take(&mut self.changed) {
+            return Ok(());
+        }
+        let Some(file) = &self.file else { return Ok(()) };
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        output::write_text(file, &self.settings.text()).map_err(|error| error.to_string())
+    }
+}
+
+fn read(file: &Path) -> Result<Settings, String> {
+    match fs::metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Settings::default()),
+        Err(error) => return Err(error.to_string()),
+        Ok(known) if !known.is_file() => return Err("it is no file".into()),
+        Ok(known) if known.len() > MOST_BYTES => return Err(format!("{} bytes are too many", known.len())),
+        Ok(_) => {}
+    }
+    Settings::read(&fs::read_to_string(file).map_err(|error| error.to_string())?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_set_is_there_in_the_next_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("state/sunny16");
+        let (mut kept, notice) = Kept::of(Some(&folder));
+        assert_eq!((kept.now(), notice), (Settings::default(), None));
+        assert!(!kept.now().hdr && kept.now().range.paper_white() == Nit(203.0), "off, and as BT.2408 has it");
+        let mut settings = kept.now();
+        for (path, value) in [("window.hdr", "true"), ("window.paper_white", "150"), ("window.peak", "620.5")] {
+            settings.set(path, Some(value)).unwrap();
+        }
+        kept.put(settings);
+        kept.keep().unwrap();
+        let (next, notice) = Kept::of(Some(&folder));
+        assert_eq!((next.now(), notice), (settings, None));
+        // Nothing has changed: nothing is written.
+        fs::remove_file(folder.join("settings")).unwrap();
+        kept.put(settings);
+        kept.keep().unwrap();
+        assert!(!folder.join("settings").exists());
+        settings.set("window.peak", None).unwrap();
+        assert_eq!(settings.range, DisplayRange::new(Nit(150.0), Nit(1000.0)).unwrap());
+    }
+
+    #[test]
+    fn wrong_values_change_nothing() {
+        let mut settings = Settings::default();
+        for (path, value) in [
+            ("window.hdr", "1"),
+            ("window.paper_white", "20"),
+            ("window.paper_white", "NaN"),
+            ("window.peak", "20000"),
+            ("window.peak", ""),
+            ("window.size", "3"),
+        ] {
+            let said = settings.set(path, Some(value)).unwrap_err();
+            assert!(said.contains(path), "{said}");
+        }
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn whatever_the_file_holds_it_is_said_and_begun_anew() {
+        for (bytes, said) in [
+            (&b"[window"[..], "no TOML"),
+            (b"", "no [window]"),
+            (b"window = 3", "no [window]"),
+            (b"[window]\nhdr = true\npeak = -1", "window.peak"),
+            (b"[window]\nhdr = \"yes\"", "window.hdr"),
+            (b"[window]\nother = 1", "no such setting"),
+            (b"\xff\xfe", "UTF-8"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::write(dir.path().join("settings"), bytes).unwrap();
+            let (kept, notice) = Kept::of(Some(dir.path()));
+            assert!(notice.as_ref().is_some_and(|text| text.contains(said)), "{said}: {notice:?}");
+            assert_eq!(kept.now(), Settings::default());
+        }
+    }
+}
