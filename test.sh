@@ -10,6 +10,9 @@ setup test
 
 failed_checks=0
 
+# Mesa's compiled shaders, for all tests and their children: drivers that draw on the CPU compile for most of a short run.
+export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-$PWD/target/tmp/driver}"
+
 check() {
     local name=$1 start=$SECONDS
     shift

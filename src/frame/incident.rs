@@ -7,7 +7,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
+use glam::{DMat4, DQuat, DVec2, DVec3, Vec2, Vec3};
 
 use super::{AoSettings, Aov, LightListSettings, Renderer, Settings, ShadowSettings};
 use crate::{
@@ -108,6 +108,50 @@ fn cameras(receptor: Receptor) -> Vec<DVec3> {
     directions
 }
 
+/// The cards that one camera looks at, side by side: pictures of all cards would be six times as large.
+struct Square {
+    /// Where its camera stands, a unit vector about +Y.
+    camera: DVec3,
+    /// Its middle from the receptor's, x and z (m).
+    centre: DVec2,
+    /// Cards along a side.
+    across: usize,
+    /// Where from the receptor's middle (m), where it faces, and its part of the reading.
+    cards: Vec<(DVec2, DVec3, f64)>,
+}
+
+/// The cards by the camera that is nearest to where they face.
+fn squares(receptor: Receptor) -> Vec<Square> {
+    let cameras = cameras(receptor);
+    let mut faced: Vec<Vec<(DVec3, f64)>> = vec![Vec::new(); cameras.len()];
+    for (direction, weight) in cards(receptor) {
+        let by_angle = |a: &(usize, &DVec3), b: &(usize, &DVec3)| a.1.dot(direction).total_cmp(&b.1.dot(direction));
+        let nearest = cameras.iter().enumerate().max_by(by_angle).map_or(0, |(index, _)| index);
+        if let Some(cards) = faced.get_mut(nearest) {
+            cards.push((direction, weight));
+        }
+    }
+    let widest = faced.iter().map(|cards| (cards.len() as f64).sqrt().ceil() as usize).max().unwrap_or(1);
+    cameras
+        .into_iter()
+        .zip(faced)
+        .enumerate()
+        .map(|(index, (camera, faced))| {
+            // The first in the middle, the others around it.
+            let (sin, cos) = (TAU * index as f64 / 6.0).sin_cos();
+            let out = if index == 0 { 0.0 } else { widest as f64 * PITCH };
+            let (centre, across) = (DVec2::new(out * cos, out * sin), (faced.len() as f64).sqrt().ceil() as usize);
+            let middle = (across.max(1) - 1) as f64 / 2.0;
+            let place = |card: usize| {
+                centre + PITCH * (DVec2::new((card % across) as f64, (card / across) as f64) - DVec2::splat(middle))
+            };
+            let cards = faced.iter().enumerate().map(|(card, &(direction, weight))| (place(card), direction, weight));
+            Square { camera, centre, across, cards: cards.collect() }
+        })
+        .filter(|square| !square.cards.is_empty())
+        .collect()
+}
+
 /// A card in its place.
 struct Card {
     /// Its middle (m).
@@ -148,40 +192,34 @@ pub fn illuminance(
         }
     }
     let turn = DQuat::from_rotation_arc(DVec3::Y, axis);
-    let cameras = cameras(receptor);
-    let cards = cards(receptor);
-    let across = (cards.len() as f64).sqrt().ceil() as usize;
-    let placed: Vec<Card> = cards
-        .into_iter()
-        .enumerate()
-        .map(|(index, (direction, weight))| {
-            let middle = (across - 1) as f64 / 2.0;
-            let [x, z] = [index % across, index / across].map(|i| (i as f64 - middle) * PITCH);
-            let by_angle = |a: &(usize, &DVec3), b: &(usize, &DVec3)| a.1.dot(direction).total_cmp(&b.1.dot(direction));
-            Card {
-                place: point + turn * DVec3::new(x, 0.0, z) + axis * LIFT,
+    let squares = squares(receptor);
+    let place = |at: DVec2| point + turn * DVec3::new(at.x, 0.0, at.y) + axis * LIFT;
+    let placed: Vec<Card> = (squares.iter().enumerate())
+        .flat_map(|(camera, square)| {
+            square.cards.iter().map(move |&(at, direction, weight)| Card {
+                place: place(at),
                 direction: (turn * direction).normalize(),
                 weight,
-                camera: cameras.iter().enumerate().max_by(by_angle).map_or(0, |(index, _)| index),
-            }
+                camera,
+            })
         })
         .collect();
     // A map's texels are far larger than cards are.
     let shadows = ShadowSettings { method: ShadowMethod::Traced, ..shadows };
-    let on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
-    // A square that holds all cards, whichever way it is turned.
-    let half = across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
-    let pixels = (2.0 * half / PIXEL).ceil() as u32;
-    let projection = Projection::Orthographic {
-        half_width: half as f32,
-        half_height: half as f32,
-        near: 0.0,
-        far: (4.0 * half) as f32,
-    };
-    let centre = point + axis * LIFT;
-    let views: Vec<View> = cameras
-        .into_iter()
-        .map(|from| View::new(facing(centre + turn * from * (2.0 * half), centre), &projection, pixels, pixels))
+    let mut on_device = renderer.upload_for(&with_cards(scene, &placed), &shadows)?;
+    // Whatever stands around the cards would be most of the pictures, and is not read.
+    on_device.show_only(scene.materials.len() as u32);
+    let views: Vec<View> = squares
+        .iter()
+        .map(|square| {
+            // It holds its cards whichever way it is turned.
+            let half = square.across as f64 * PITCH * std::f64::consts::FRAC_1_SQRT_2;
+            let pixels = (2.0 * half / PIXEL).ceil() as u32;
+            let (half_width, far) = (half as f32, (4.0 * half) as f32);
+            let projection = Projection::Orthographic { half_width, half_height: half_width, near: 0.0, far };
+            let centre = place(square.centre);
+            View::new(facing(centre + turn * square.camera * (2.0 * half), centre), &projection, pixels, pixels)
+        })
         .collect();
     Ok(read(renderer, &on_device, &placed, &views, shadows)?)
 }
@@ -300,7 +338,27 @@ mod tests {
     }
 
     #[test]
+    fn cards_stand_apart_and_each_before_its_camera() {
+        let squares = squares(Receptor::Dome);
+        let all: Vec<_> = squares.iter().flat_map(|square| &square.cards).collect();
+        assert_eq!(all.len(), 96);
+        for (index, (a, ..)) in all.iter().enumerate() {
+            let apart = all.iter().skip(index + 1).map(|(b, ..)| a.distance(*b)).fold(1.0, f64::min);
+            assert!(apart > 0.99 * PITCH, "{apart}");
+        }
+        for square in &squares {
+            let half = square.across as f64 * PITCH / 2.0;
+            assert!(
+                square.cards.iter().all(|(at, ..)| (*at - square.centre).abs().max_element() <= half - PITCH / 2.01)
+            );
+        }
+        assert!(all.iter().all(|(at, ..)| at.length() < 2.5e-3), "all within some millimetres of the point");
+    }
+
+    #[test]
     fn a_flat_receptor_is_one_card() {
         assert_eq!(cards(Receptor::Flat), [(DVec3::Y, 1.0)]);
+        let squares = squares(Receptor::Flat);
+        assert_eq!(squares[0].cards, [(DVec2::ZERO, DVec3::Y, 1.0)]);
     }
 }

@@ -10,6 +10,7 @@ use std::{
 
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, pos2, vec2};
 use sunny16::{
+    camera::Encoding,
     frame::Picture,
     gpu::{Gpu, vk},
     studio::{Request, Size},
@@ -69,7 +70,14 @@ impl Bench {
         let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
         let shapes =
             self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, self.window).unwrap();
+        self.painter.take_light(self.app.light(), self.app.settings().range).unwrap();
         self.last = self.painter.picture(self.window, &shapes).unwrap();
+    }
+
+    /// The window's display takes other codes from now on.
+    pub fn shown_by(&mut self, format: vk::Format, encoding: Encoding) {
+        self.painter.aim_at(format, encoding).unwrap();
+        self.app.shown_by(encoding);
     }
 
     /// Frames until the picture is finished.

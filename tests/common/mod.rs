@@ -3,7 +3,13 @@
 //! Without a device these tests fail, unless `SUNNY16_NO_GPU=1` says that there is none.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
-use std::{env, f64::consts::PI, fs, path::Path, process::Command};
+use std::{
+    env,
+    f64::consts::PI,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use glam::{DMat4, DVec3, DVec4, Vec2, Vec3};
 use sunny16::{
@@ -250,12 +256,20 @@ pub fn add_square(builder: &mut SceneBuilder, center: DVec3, side: f64, nits: Ve
     builder.instance("square", mesh, DMat4::from_translation(center) * turn);
 }
 
-/// Runs the program in `dir` with its caches there, unless that is the repository itself.
+/// Runs the program in `dir` with its caches there, unless that is the repository itself. The software driver's cache is that of all
+/// tests: it compiles for ten seconds what it then draws in one.
 pub fn sunny16(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sunny16"));
     let own = if dir.join("Cargo.toml").exists() { Path::new(env!("CARGO_TARGET_TMPDIR")) } else { dir };
-    command.args(args).env("XDG_CACHE_HOME", own.join("cache")).envs(environment.iter().copied()).current_dir(dir);
+    let caches = [("XDG_CACHE_HOME", own.join("cache")), ("MESA_SHADER_CACHE_DIR", driver_cache())];
+    command.args(args).envs(caches).envs(environment.iter().copied()).current_dir(dir);
     finish(command)
+}
+
+/// Where Mesa's drivers keep compiled shaders (<https://docs.mesa3d.org/envvars.html>).
+pub fn driver_cache() -> PathBuf {
+    let set = env::var_os("MESA_SHADER_CACHE_DIR").map(PathBuf::from);
+    set.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver"))
 }
 
 pub fn finish(mut command: Command) -> Run {
