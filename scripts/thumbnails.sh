@@ -9,10 +9,12 @@ mkdir -p assets/demos
 [ $# -gt 0 ] || set -- $("$program" demos | sed -n 's/^\([a-z_]*\)  *.*: .*/\1/p')
 for name in "$@"; do
     case $name in
-    petals) time="--time 2" ;;
-    *) time="" ;;
+    petals) how="--time 2" ;;
+    cornell) how="--set gi.enabled=true" ;;
+    atrium) how="--renderer path --spp 72" ;;
+    *) how="" ;;
     esac
     # shellcheck disable=SC2086
-    "$program" render "builtin:$name" $time --size 320x180 -o "$work/$name.png"
+    "$program" render "builtin:$name" $how --size 320x180 -o "$work/$name.png"
     convert "$work/$name.png" -strip -quality 85 "assets/demos/$name.jpg"
 done

@@ -17,8 +17,9 @@ use crate::{
     graph::{BufferHandle, Executed, Graph, GraphCache, ImageHandle, Prepared},
     optics::{Mounted, ghosts::LensGhosts},
     passes::{
-        FrameData, GpuScene, Passes, View,
+        FrameData, GpuScene, LightWay, Passes, View,
         anti_aliasing::Method,
+        caustics::{CausticSettings, FrameCaustics},
         culling::{self, Culled, CullingSettings, FrameCulling},
         dynamic_buffer,
         exposure_histogram::PixelCounts,
@@ -229,6 +230,8 @@ pub struct Settings {
     pub volumes: VolumeSettings,
     /// How what lies behind refracting surfaces is found.
     pub refraction: RefractionMethod,
+    /// What waters gather and scatter of a sun's light.
+    pub caustics: CausticSettings,
     /// What the camera does to the picture; the picture in nits has them too, further outputs do not.
     pub effects: Effects,
     /// The lens of a prescription, whose pinhole (`Mounted::pinhole`) the view is; it bends the picture after the effects that
@@ -282,7 +285,9 @@ fn frame<'a>(
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
     let atlas = passes.shadow_maps.declare(g, scene, data, kept_maps, vertices);
     let open = measures_ao(settings, data.has_environment).then(|| passes.ao.declare(g, data, gbuffer, &settings.ao));
-    let inputs = LightingInputs { gbuffer, lists, atlas, open, trees };
+    let caustics = passes.caustics.declare(g, scene, data, trees);
+    let way = LightWay { atlas, trees, caustics };
+    let inputs = LightingInputs { gbuffer, lists, way, open };
     let lit = passes.lighting.declare(g, scene, data, inputs, split);
     passes.layered.declare(g, scene, data, inputs, lit);
     passes.background.declare(g, data, gbuffer, lit);
@@ -308,7 +313,7 @@ fn frame<'a>(
     let veil = passes.volumes.declare(g, (scene, data), (gbuffer, lit), (atlas, trees));
     let lit = Lit { light: veil.map_or(lit.light, |veil| veil.light), ..lit };
     let behind = passes.refraction.declare(g, scene, data, gbuffer, lit);
-    passes.blend.declare(g, (scene, data), (gbuffer, lit), (atlas, trees), (&passes.layered, behind), veil);
+    passes.blend.declare(g, (scene, data), (gbuffer, lit), way, (&passes.layered, behind), veil);
     let (size, camera, effects) = (after.values.size, &passes.effects, &settings.effects);
     let Resolved { light, depth } = passes.anti_aliasing.declare(
         g,
@@ -616,6 +621,7 @@ impl Renderer {
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
         self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
+        self.passes.caustics.prepare(&self.gpu, scene)?;
         let held = |[width, height]: [u32; 2]| self.cache.holds(shadow_maps::ATLAS, width, height, DEPTH);
         let kept_maps =
             self.kept_maps.take().filter(|(of, plan)| *of == scene.number && held(plan.atlas)).map(|(_, plan)| plan);
@@ -812,6 +818,7 @@ impl Renderer {
         self.passes.skin.prepare(&self.gpu, scene)?;
         self.passes.refit.prepare(&self.gpu, scene)?;
         self.passes.volumes.prepare(&self.gpu, scene, &settings.volumes)?;
+        self.passes.caustics.prepare(&self.gpu, scene)?;
         let kept = (self.list_capacity, self.history.exposure, None);
         let sampling = Sampling::new(&self.history, scene, view, settings);
         let data = frame_data(&self.gpu, scene, (view, &sampling), settings, kept)?;
@@ -930,6 +937,13 @@ fn frame_data(
         Some(trees) => Some(trees.clone()),
         None => FrameTrees::new(gpu, scene, view.position)?,
     };
+    let caustics = FrameCaustics::new(
+        gpu,
+        scene,
+        (view.position, traced.as_ref().or(through.as_ref())),
+        settings.caustics,
+        (&mut lights, &mut values),
+    )?;
     let single = settings.sample.is_none()
         && settings.accumulate.is_none()
         && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
@@ -958,6 +972,7 @@ fn frame_data(
         ltc: scene.has_area_lights().then(|| Arc::clone(&scene.ltc)),
         nodes: dynamic_buffer(gpu, "light tree", &nodes)?,
         shadows,
+        caustics,
         volumes: FrameVolumes::new(gpu, &scene.volumes, view.position, &settings.volumes)?,
         traced,
         through,

@@ -151,6 +151,8 @@ fn wrong_arguments_end_with_2() {
         2,
         &["camera.lens.fstop", "camera.lens.f_stop"],
     );
+    let at_itself = ["-o", "out.png", "--set", "camera.position=0 1 2", "--set", "camera.target=0 1 2"];
+    failed(&render(&at_itself), 2, &["camera.target", "another point"]);
     failed(&render(&["-o", "out.png", "--set", "camera.body.iso=-1"]), 2, &["camera.body.iso", "-1"]);
     failed(&render(&["-o", "out.png", "--set", "camera.body.iso=nan"]), 2, &["camera.body.iso"]);
     failed(&render(&["-o", "out.png", "--set", "camera.body.iso"]), 2, &["PATH=VALUE"]);
@@ -256,13 +258,13 @@ fn faults_end_with_their_codes_and_leave_no_file() {
 }
 
 /// Writes beyond 8 KiB fail, as on a full disk (EFBIG for ENOSPC).
-fn with_a_full_disk(dir: &Path, args: &[&str]) -> Run {
+fn with_a_full_disk(dir: &Path, driver: &Path, args: &[&str]) -> Run {
     let mut command = Command::new("bash");
     command
         .args(["-c", "ulimit -f 8; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sunny16")])
         .args(args)
         .env("XDG_CACHE_HOME", dir.join("cache"))
-        .env("MESA_SHADER_CACHE_DISABLE", "true")
+        .env("MESA_SHADER_CACHE_DIR", driver)
         .current_dir(dir);
     finish(command)
 }
@@ -273,19 +275,22 @@ fn a_full_disk_ends_with_5_and_leaves_nothing() {
         return;
     }
     let dir = workplace();
+    // A driver's cache of their own: what could not be written may spoil it.
+    let driver = tempfile::tempdir().unwrap();
+    let cache = [("MESA_SHADER_CACHE_DIR", driver.path().to_str().unwrap())];
     for file in ["out.png", "out.exr"] {
         let args = ["render", "small.glb", "-o", file, "--size", "320x180", "--set", "camera.exposure.ev100=7"];
-        let good = sunny16(dir.path(), &args, &[]);
+        let good = sunny16(dir.path(), &args, &cache);
         assert_eq!(good.code, 0, "{good:?}");
         let size = fs::metadata(dir.path().join(file)).unwrap().len();
         assert!(size > 8192, "{file} has only {size} bytes");
         let whole = fs::read(dir.path().join(file)).unwrap();
         // Over an existing file: it stays.
-        failed(&with_a_full_disk(dir.path(), &args), 5, &[file]);
+        failed(&with_a_full_disk(dir.path(), driver.path(), &args), 5, &[file]);
         assert!(fs::read(dir.path().join(file)).unwrap() == whole, "{file} was touched");
         // Where none was, none is left.
         fs::remove_file(dir.path().join(file)).unwrap();
-        failed(&with_a_full_disk(dir.path(), &args), 5, &[file]);
+        failed(&with_a_full_disk(dir.path(), driver.path(), &args), 5, &[file]);
         assert_eq!(listing(dir.path()), ["small.glb"]);
     }
 }
@@ -359,6 +364,9 @@ fn inspect_names_lumens() {
     assert!(run.out.contains("800 lm as its author") || !run.out.contains("123 lm"), "{}", run.out);
     let run = sunny16(small.path(), &["inspect", "small.glb", "--set", "lights.bulb.candela=77"], &[]);
     assert!(run.out.contains("77 cd as its author"), "{}", run.out);
+    // Once, in its place: not the file's own as "not shown" beside what the look makes of it.
+    assert!(run.out.contains("light 0 'bulb': ") && run.out.contains("shown once"), "{}", run.out);
+    assert_eq!((run.out.matches("'bulb': ").count(), run.out.contains("not shown")), (1, false), "{}", run.out);
 }
 
 #[test]
@@ -493,12 +501,12 @@ fn meter_errors_say_what_to_do() {
     failed(&meter(&["--at", "96,0"]), 2, &["95,63", "%"]);
     failed(&meter(&["--mode", "sport"]), 2, &["sport", "matrix", "incident"]);
     failed(&meter(&["--priority", "speed"]), 2, &["speed", "aperture"]);
-    failed(&meter(&["--point", "1,2"]), 2, &["--point", "three numbers"]);
+    failed(&meter(&["--point", "1,2"]), 2, &["--point", "three finite numbers"]);
     failed(&meter(&["--mode", "spot", "--normal", "0,1,0"]), 2, &["incident"]);
     failed(&meter(&["--point", "0,1,0", "--normal", "nan,0,0"]), 2, &["normal", "0,1,0"]);
     failed(&meter(&["--point", "0,1,0", "--normal", "0,0,0"]), 2, &["normal", "not all 0"]);
     failed(&meter(&["--point", "1e9,0,0"]), 2, &["outside of the scene", "spans"]);
-    failed(&meter(&["--point", "inf,0,0"]), 2, &["no place"]);
+    failed(&meter(&["--point", "inf,0,0"]), 2, &["--point", "finite"]);
     failed(&meter(&["--point", "0,1,0", "--normal", "0,-1,0"]), 2, &["no light", "--normal"]);
     failed(&meter(&["--mode", "incident", "--at", "0,0"]), 2, &["no surface", "--at"]);
     failed(&meter(&["--receptor", "cone", "--point", "0,1,0"]), 2, &["cone", "dome"]);

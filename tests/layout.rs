@@ -4,8 +4,8 @@
 use sunny16::{
     gpu::shader::Shader,
     passes::{
-        ao, bright_shared, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS, skin_shared,
-        ssr, volumes_shared,
+        ao, bright_shared, caustics, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS,
+        skin_shared, ssr, volumes_shared,
     },
 };
 
@@ -32,6 +32,7 @@ fn host_structs_lie_as_the_shaders_read_them() {
         .chain(volumes_shared::LAYOUTS)
         .chain(gi::LAYOUTS)
         .chain(rays::LAYOUTS)
+        .chain(caustics::LAYOUTS)
         .chain(skin_shared::LAYOUTS)
         .chain(culling_shared::LAYOUTS)
         .chain(lens_ghosts_shared::LAYOUTS)

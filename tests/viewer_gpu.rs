@@ -14,10 +14,11 @@ use std::{
 
 use bench::{Bench, WINDOW, project, request};
 use egui::{Event, Key, Modifiers, PointerButton, RawInput, vec2};
+use glam::{Vec3, vec3};
 use sunny16::{
-    camera::exposure::Receptor,
+    camera::{Encoding, display::with_highlights, exposure::Receptor},
     frame::{Picture, Renderer, Settings, incident},
-    gpu::{Gpu, fault::Fault},
+    gpu::{Gpu, fault::Fault, vk},
     studio::{self, Request, Size, expose},
     viewer::{
         App,
@@ -139,6 +140,40 @@ fn what_is_shown_in_the_window_is_the_picture() {
         .count();
     // Lamps' handles lie over some lines.
     assert!(differing < height / 2, "{differing} of {height} lines differ");
+
+    // The same on a display that shows more than white: the picture by the host's codes, panels no brighter than paper.
+    let light = bench.app.light().unwrap();
+    let range = bench.app.settings().range;
+    let codes = |nits: &[f32; 3]| {
+        let exposed = light.to_display.white_balance * (Vec3::from_array(*nits) * light.multiplier as f32);
+        Encoding::Hdr10.codes(with_highlights(light.to_display.mapper, exposed, range.headroom()), range) * 1023.0
+    };
+    let wanted: Vec<Vec3> = light.nits.iter().map(codes).collect();
+    bench.press(Key::N, Modifiers::NONE);
+    assert!(bench.app.settings().hdr);
+    bench.shown_by(vk::Format::A2B10G10R10_UNORM_PACK32, Encoding::Hdr10);
+    bench.frame(vec![]);
+    let pixel = |x: usize, y: usize| {
+        let at = (y * WINDOW[0] as usize + x) * 4;
+        let word = u32::from_le_bytes(bench.last[at..at + 4].try_into().unwrap());
+        vec3((word & 1023) as f32, (word >> 10 & 1023) as f32, (word >> 20 & 1023) as f32)
+    };
+    let top = y - height / 2;
+    let (mut differing, mut brightest) = (0, 0f32);
+    for (i, want) in wanted.iter().enumerate() {
+        let got = pixel(x + i % width, top + i / width);
+        // A step of 1023, and half floats before them.
+        differing += usize::from((got - *want).abs().max_element() > 2.0);
+        brightest = brightest.max(got.max_element());
+    }
+    let white = 594.0;
+    println!("HDR10: {differing} of {} pixels differ, the brightest code is {brightest}", wanted.len());
+    // Lamps' rings lie over some.
+    assert!(differing < wanted.len() / 100, "{differing} of {}", wanted.len());
+    assert!(brightest > white + 20.0, "highlights are beyond white: {brightest}");
+    let panels = (0..WINDOW[1] as usize).flat_map(|y| (0..x).map(move |x| (x, y)));
+    let panels = panels.map(|(x, y)| pixel(x, y).max_element()).fold(0f32, f32::max);
+    assert!(panels > 400.0 && panels <= white + 1.0, "panels are no brighter than paper: {panels}");
 }
 
 #[test]

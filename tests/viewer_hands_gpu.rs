@@ -13,13 +13,14 @@ use std::{
 };
 
 use bench::{Bench, request};
-use egui::{Key, Modifiers, PointerButton, Pos2, pos2};
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, pos2};
 use glam::{DMat3, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
+    camera::Encoding,
     frame::Renderer,
     gpu::Gpu,
     photometry::{
-        Lumen, Lux,
+        Lumen, Lux, Nit,
         lights::{Emitter, LightStrength, Sides},
     },
     scene::{
@@ -122,6 +123,32 @@ fn handles_move_turn_and_size_lights_and_each_drag_is_a_step() {
         assert_eq!(texts(&bench), before, "{name}");
     }
 
+    // What the camera looks at: it turns there, and stays where it is.
+    let pose = bench.app.work.as_ref().unwrap().stage.pose();
+    let eye = pose.w_axis.truncate();
+    bench.app.work.as_mut().unwrap().select(Selection::Camera);
+    bench.frame(vec![]);
+    bench.keep("target.png");
+    let middle = bench.app.pictured().center();
+    let right = pose.x_axis.truncate();
+    let target = {
+        // Arrows are 80 points long, and their feet in the middle of the picture, as far as the middle of the scene.
+        let scene = &bench.app.work.as_ref().unwrap().stage.opened.scene;
+        let (low, high) = scene.bounds().unwrap();
+        eye - pose.z_axis.truncate() * ((low + high) / 2.0 - eye).dot(-pose.z_axis.truncate())
+    };
+    assert!((seen(&bench, target) - middle).length() < 0.5);
+    let hold = DVec3::X * metres(&bench, target, 35.0) / right.x.abs();
+    bench.drag(seen(&bench, target + hold), seen(&bench, target + hold + DVec3::X * 0.25), PointerButton::Primary);
+    let camera = look(&bench).camera;
+    let (position, aimed) = (camera.position.unwrap(), camera.target.unwrap());
+    println!("the target moved by {}", aimed - target);
+    assert!((aimed - target - DVec3::X * 0.25).abs().max_element() < 0.005 && (position - eye).length() < 1e-4);
+    assert!((seen(&bench, aimed) - middle).length() < 0.5, "it is in the middle again");
+    bench.press(Key::Z, Modifiers::COMMAND);
+    assert_eq!(texts(&bench), before);
+    select(&mut bench, "Spot", Key::R);
+
     // A ring about the vertical: 40 degrees.
     select(&mut bench, "Spot", Key::R);
     let radius = metres(&bench, SPOT, 80.0);
@@ -192,6 +219,49 @@ fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
     let bench = open(Request::default());
     assert!(bench.app.recent().is_empty());
     assert!(bench.app.complaint().is_some_and(|text| text.contains("recent")), "{:?}", bench.app.complaint());
+}
+
+#[test]
+fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
+    let Some(guard) = common::gpu() else { return };
+    let (dir, file) = lamps();
+    let state = dir.path().join("state");
+    let options = Options { request: Request::default(), gallery: true, state: Some(state.clone()) };
+    let mut bench = Bench::with(&guard.gpu, options, bench::WINDOW);
+    bench.app.fatal = Some("no pictures in this test".into());
+    bench.app.open(&request(&file));
+    bench.frame(vec![]);
+    assert!(!bench.app.settings().hdr, "off at first");
+    bench.app.shown_by(Encoding::Srgb);
+    assert_eq!(bench.app.complaint(), None);
+    bench.press(Key::N, Modifiers::NONE);
+    assert!(bench.app.settings().hdr);
+    bench.app.shown_by(Encoding::Srgb);
+    let said = bench.app.complaint().unwrap().to_owned();
+    assert!(said.starts_with("no HDR output is offered for this window"), "{said}");
+    // Once for each time that it is asked for, not with every change of the window's size.
+    bench.frame(vec![]);
+    let times = |bench: &Bench| bench.texts.iter().filter(|(text, _)| text.starts_with("no HDR output")).count();
+    bench.app.shown_by(Encoding::Srgb);
+    bench.frame(vec![]);
+    assert_eq!(times(&bench), 1);
+    // The palette has it too, with what it takes.
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("window.paper_white=150".into())]);
+    bench.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(bench.app.settings().range.paper_white(), Nit(150.0));
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("window.peak=5".into())]);
+    bench.press(Key::Enter, Modifiers::NONE);
+    assert!(bench.app.complaint().unwrap().contains("40 to 10000"), "{:?}", bench.app.complaint());
+    let text = fs::read_to_string(state.join("settings")).unwrap();
+    assert!(text.ends_with("[window]\nhdr = true\npaper_white = 150\npeak = 1000\n"), "{text}");
+    // The next run has it, and says at once that it is not offered.
+    let options = Options { request: Request::default(), gallery: true, state: Some(state) };
+    let mut next = Bench::with(&guard.gpu, options, bench::WINDOW);
+    assert!(next.app.settings().hdr);
+    next.app.shown_by(Encoding::Srgb);
+    assert!(next.app.complaint().is_some());
 }
 
 #[test]

@@ -8,12 +8,12 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pixel_of};
+use common::{exposure_for, exr_channel, gpu, nits, parallel, picture, pixel_of, pixel_ray};
 use glam::{DMat4, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     compare::flip::{self, PIXELS_PER_DEGREE},
     frame::{Renderer, Settings, ShadowSettings},
-    passes::View,
+    passes::{View, caustics::CausticSettings},
     photometry::{
         Lux, color,
         environment::{RadianceMap, Rows},
@@ -22,7 +22,7 @@ use sunny16::{
     },
     reference::{Film, FilmSettings, Pinhole, Walk, World},
     scene::{
-        Environment, Material, Projection, Scene, WaterSettings,
+        Environment, Material, Projection, Scene, Specular, WaterSettings,
         build::{SceneBuilder, dielectric, facing, metal},
         look::{RefractionMethod, ShadowMethod},
         procedural::shapes,
@@ -260,7 +260,148 @@ fn frozen_waves_are_those_of_the_path_tracer() {
     };
     let mut scene = pool(&waves, 0.05);
     scene.time = 1.7;
-    let (flip, bias) = beside_the_path_tracer("waves", 2048, &mut renderer, &scene);
-    assert!(flip < 0.05, "{flip}");
+    let (even, bias) = beside_the_path_tracer("waves", 2048, &mut renderer, &scene);
+    assert!(even < 0.05, "{even}");
     assert!(bias.abs() < 0.02, "{bias}");
+    scene.add_water(3, &WaterSettings { caustics: true, ..waves }).unwrap();
+    let (gathered, bias) = beside_the_path_tracer("waves", 2048, &mut renderer, &scene);
+    assert!(gathered < 0.05 && bias.abs() < 0.02, "{gathered} {bias}");
+    assert!(gathered < even || even == 0.0, "with caustics {gathered}, without {even}");
+}
+
+/// Where bent light falls on a bed: bundles of light by the surface in double precision, by Snell's law and the sun's disk, counted by
+/// the pixels of a view straight down to half a width `half`; of what level water sends there.
+fn gathered(scene: &Scene, towards_sun: DVec3, sun: f64, (depth, half): (f64, f64), view: &View) -> Vec<f64> {
+    let pixels = view.width as usize;
+    // The picture's columns and rows by x and z.
+    let corner = |x, y| pixel_ray(view, x, y).0;
+    let (first, across, down) = (corner(0, 0), corner(pixels - 1, 0), corner(0, pixels - 1));
+    let ways = [across, down].map(|to| DVec2::new(to.x - first.x, to.z - first.z).normalize());
+    let water = scene.materials.iter().find_map(|material| material.water.clone()).unwrap();
+    let bent = |normal: DVec3, to_sun: DVec3| {
+        let c = normal.dot(to_sun);
+        let t = (1.0 - (1.0 - c * c) / (water::IOR * water::IOR)).sqrt();
+        (-to_sun / water::IOR + normal * (c / water::IOR - t), c)
+    };
+    let (right, up) = towards_sun.any_orthonormal_pair();
+    let level = 1.0 - water::fresnel(towards_sun.y, water::IOR);
+    let (middle, _) = bent(DVec3::Y, towards_sun);
+    let shift = DVec2::new(middle.x, middle.z) * (depth / -middle.y);
+    // Around what comes to the bed's pixels by a level surface, with room for what is bent away.
+    let (reach, bundles) = (half + 0.1, 2000);
+    let step = 2.0 * reach / bundles as f64;
+    let mut counts = vec![0.0; pixels * pixels];
+    for i in 0..bundles * bundles {
+        let place = DVec2::new((i % bundles) as f64 + 0.5, (i / bundles) as f64 + 0.5) * step - reach - shift;
+        let slope = water.slope_at(place, scene.time);
+        let normal = DVec3::new(-slope.x, 1.0, -slope.y).normalize();
+        // Evenly over the disk, by two of the plastic number's powers.
+        let radius = (i as f64 * 0.754_877_666_246_692_7).fract().sqrt() * sun;
+        let angle = (i as f64 * 0.569_840_290_998_053_2).fract() * std::f64::consts::TAU;
+        let to_sun = (towards_sun + (right * angle.cos() + up * angle.sin()) * radius).normalize();
+        let (way, c) = bent(normal, to_sun);
+        let at = place + DVec2::new(way.x, way.z) * (depth / -way.y);
+        let at = DVec2::new(at.dot(ways[0]), at.dot(ways[1]));
+        let pixel = ((at + half) / (2.0 * half) * pixels as f64).floor();
+        if pixel.min_element() >= 0.0 && pixel.max_element() < pixels as f64 {
+            let share = c / (normal.y * towards_sun.y) * (1.0 - water::fresnel(c, water::IOR)) / level;
+            counts[pixel.y as usize * pixels + pixel.x as usize] += share;
+        }
+    }
+    let even = (2.0 * half / pixels as f64 / step).powi(2);
+    counts.into_iter().map(|count| count / even).collect()
+}
+
+#[test]
+fn caustics_are_where_bent_light_falls() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let (depth, towards) = (0.6, DVec3::new(3.0, 6.0, 2.0).normalize());
+    let mut builder = SceneBuilder::new("bed");
+    let matte = builder.add_material(Material {
+        specular: Specular { factor: 0.0, ..Specular::default() },
+        ..dielectric("matte", Vec3::splat(0.5), 1.0)
+    });
+    let bed = builder.add_mesh("bed", shapes::plane(Vec2::splat(6.0), 1, 1), matte);
+    builder.instance("bed", bed, DMat4::from_translation(DVec3::Y * -depth));
+    let sheet = builder.add_material(dielectric("water", Vec3::ONE, 0.0));
+    let surface = builder.add_mesh("surface", shapes::plane(Vec2::splat(4.0), 1, 1), sheet);
+    builder.instance("surface", surface, DMat4::IDENTITY);
+    let sun = 0.02;
+    let disk = Emitter::Sun { angular_radius: sun };
+    builder.light("sun", disk, LightStrength::Lux(Lux(10_000.0)), Vec3::ONE, facing(towards, DVec3::ZERO));
+    let scene = builder.build().unwrap();
+    // From within the water, so that the surface bends the light's way only.
+    let half = 0.1;
+    let view = parallel(DVec3::new(0.0, -0.3, 0.0), DVec3::new(0.0, -depth, 1e-6), half as f32, 1.0, (48, 48));
+    let waves = WaterSettings { slope: 0.03, slope_still: 0.03, tile: 2.0, shore: 0.0, ..WaterSettings::default() };
+    let mut pictured = |caustics: bool, resolution: u32| {
+        let mut scene = scene.clone();
+        scene.add_water(1, &WaterSettings { caustics, ..waves.clone() }).unwrap();
+        let exposure = exposure_for(2000.0, 0.5);
+        let settings = Settings { exposure, caustics: CausticSettings { resolution }, ..Settings::default() };
+        let picture = picture(&mut renderer, &scene, &view, &settings);
+        (picture.nits.iter().map(|p| f64::from(p[1])).collect::<Vec<f64>>(), scene)
+    };
+    let (level, scene) = pictured(false, 16);
+    let want = gathered(&scene, towards, sun, (depth, half), &view);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let rms = |values: &mut dyn Iterator<Item = f64>| (values.map(|v| v * v).sum::<f64>() / want.len() as f64).sqrt();
+    let contrast = rms(&mut want.iter().map(|v| v - mean(&want)));
+    let greatest = |values: &[f64]| values.iter().fold(0f64, |a, &b| a.max(b));
+    println!("light deviates by {contrast:.3} (rms), mean {:.4}, greatest {:.2}", mean(&want), greatest(&want));
+    let mut offs = Vec::new();
+    for (resolution, most) in [(512, 0.12), (2048, 0.08)] {
+        let (bright, _) = pictured(true, resolution);
+        let got: Vec<f64> = bright.iter().zip(&level).map(|(a, b)| a / b).collect();
+        let off = rms(&mut got.iter().zip(&want).map(|(a, b)| a - b));
+        println!("{resolution} texels: off by {off:.4} (rms), mean {:.4}, greatest {:.2}", mean(&got), greatest(&got));
+        offs.push((off, most));
+        assert!((mean(&got) / mean(&want) - 1.0).abs() < 0.005, "{} {}", mean(&got), mean(&want));
+    }
+    assert!(offs.iter().all(|(off, most)| off < &(most * contrast)), "{offs:?}");
+}
+
+/// `SUNNY16_PICTURES=DIR cargo test --release --test water_gpu -- --ignored` writes the pictures of docs/water.md: the pool without
+/// caustics, with them, and by the path tracer.
+#[test]
+#[ignore = "minutes; writes pictures"]
+fn pictures_of_caustics() {
+    let (Some(guard), Some(folder)) = (gpu(), std::env::var_os("SUNNY16_PICTURES")) else { return };
+    let mut renderer = guard.renderer();
+    let (width, height) = (400, 300);
+    let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.1, far: None };
+    let pose = facing(DVec3::new(-0.6, 2.2, 1.8), DVec3::new(-0.1, -0.6, -0.1));
+    let view = View::new(pose, &projection, width, height);
+    let exposure = exposure_for(5000.0, 0.6);
+    let waves = WaterSettings { slope: 0.04, slope_still: 0.04, tile: 4.0, shore: 0.0, ..WaterSettings::default() };
+    let write = |name: &str, pixels: &[DVec3]| {
+        let display = |c: &DVec3| {
+            (*c * exposure.multiplier()).to_array().map(|v| (color::srgb_oetf(v.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8)
+        };
+        let bytes: Vec<u8> = pixels.iter().flat_map(display).collect();
+        let head = format!("P6\n{width} {height}\n255\n");
+        let file = Path::new(&folder).join(format!("caustics-{name}.ppm"));
+        std::fs::write(file, [head.into_bytes(), bytes].concat()).unwrap();
+    };
+    for (name, caustics) in [("without", false), ("with", true)] {
+        let scene = pool(&WaterSettings { caustics, ..waves.clone() }, 0.015);
+        let shadows = ShadowSettings { method: ShadowMethod::Traced, samples: 32, ..ShadowSettings::default() };
+        let settings =
+            Settings { exposure, shadows, caustics: CausticSettings { resolution: 1024 }, ..Settings::default() };
+        let nits = picture(&mut renderer, &scene, &view, &settings).nits;
+        write(name, &nits.iter().map(|p| Vec3::from_array(*p).as_dvec3()).collect::<Vec<_>>());
+    }
+    let scene = pool(&waves, 0.015);
+    let (world, camera) =
+        (World::new(&scene, view.position), Pinhole::new(pose, projection, width as usize, height as usize));
+    let walk = Walk { bounces: 8, ..Walk::default() };
+    let mut film = Film::new(
+        width as usize,
+        height as usize,
+        FilmSettings { walk, whole_pixels: false, ..FilmSettings::default() },
+    );
+    let samples = std::env::var("SUNNY16_SAMPLES").ok().and_then(|samples| samples.parse().ok()).unwrap_or(512);
+    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    write("path", &film.mean(|parts| parts.total()));
 }

@@ -2,8 +2,8 @@
 // towards the viewer. src/photometry/water.rs has the constants. The including shader declares `frame`; lights.glsl comes before it.
 #ifndef LIB_WATER
 #define LIB_WATER
+#include "lib/water_optics.glsl"
 
-const float WATER_IOR = 1.333;
 // What a level surface lets in of even light from above, and reflects of even light from below (both are tested against
 // src/photometry/water.rs).
 const float WATER_LETS_IN = 0.9337;
@@ -15,6 +15,32 @@ const float WATER_EVEN_PATH = 1.66;
 // The water that the place which is being lit lies in, or NONE.
 uint in_water = NONE;
 
+// What the strongest sun sends through rippled water over what it sends through a level surface, by where that would let it in
+// (pass `caustics`); not read where there is none.
+layout(set = 0, binding = 58, scalar) readonly buffer caustic_block { float caustics[]; };
+
+float caustic_texel(ivec2 at, ivec2 size, uint first) {
+    ivec2 within = clamp(at, ivec2(0), size - 1);
+    return caustics[first + uint(within.y * size.x + within.x)];
+}
+
+// The same at a place of the surface, by x and z.
+float water_caustics(vec2 entry) {
+    vec4 map = frame.water_caustics[in_water];
+    if (map.x == 0.0) {
+        return 1.0;
+    }
+    vec4 place = frame.water_place[in_water];
+    vec2 at = (entry - place.xy) / (place.zw - place.xy) * map.xy - 0.5;
+    ivec2 corner = ivec2(floor(at));
+    vec2 part = at - vec2(corner);
+    ivec2 size = ivec2(map.xy);
+    uint first = uint(map.z) * 4096u + uint(map.w);
+    float above = mix(caustic_texel(corner, size, first), caustic_texel(corner + ivec2(1, 0), size, first), part.x);
+    float below = mix(caustic_texel(corner + ivec2(0, 1), size, first), caustic_texel(corner + 1, size, first), part.x);
+    return mix(above, below, part.y);
+}
+
 // The number of the water that a place (relative to the camera) lies in, or NONE.
 uint water_at(vec3 p) {
     for (uint i = 0u; i < frame.water_count; ++i) {
@@ -25,20 +51,6 @@ uint water_at(vec3 p) {
         }
     }
     return NONE;
-}
-
-// Fresnel's equations from above, unpolarised light.
-float water_fresnel(float cosine) {
-    float c = clamp(cosine, 0.0, 1.0);
-    float t = sqrt(1.0 - (1.0 - c * c) / (WATER_IOR * WATER_IOR));
-    float s = (c - WATER_IOR * t) / (c + WATER_IOR * t);
-    float p = (WATER_IOR * c - t) / (WATER_IOR * c + t);
-    return 0.5 * (s * s + p * p);
-}
-
-// The cosine in the water of light that comes in at this cosine.
-float water_cosine(float cosine) {
-    return sqrt(1.0 - (1.0 - cosine * cosine) / (WATER_IOR * WATER_IOR));
 }
 
 // What comes to a place from a light without a surface: as light_illuminance, or through the water that it is in. `from`: unit, to
@@ -62,7 +74,8 @@ vec3 arriving_light(Light light, vec3 position, out vec3 to_light, out vec3 from
         to_light = vec3(from.x / WATER_IOR, t, from.z / WATER_IOR);
         entry = position + to_light * (depth / t);
         // A level plane keeps its flux.
-        return straight * ((1.0 - water_fresnel(c)) * c / t) * exp(-extinction * (depth / t));
+        float gathered = (light.kind & LIGHT_CAUSTICS) != 0u ? water_caustics(entry.xz) : 1.0;
+        return straight * (gathered * (1.0 - water_fresnel(c)) * c / t) * exp(-extinction * (depth / t));
     }
     vec3 d = light.position - position;
     float above = light.position.y - frame.water_medium[in_water].w;

@@ -35,7 +35,8 @@ struct FrameConstants {
     vec4 water_motion[8];      // full speed (m/s), period (s), what the pattern's slopes are multiplied by: still, at full speed
     vec4 water_foam[8];        // how much of it; depth of the shore's (m); depth over which the surface comes in (m)
     vec4 water_foam_place[8];  // offset (tiles), tiles a metre
-    vec4 water_bed[8];         // mean matte reflectance of what lies below
+    vec4 water_bed[8];         // mean matte reflectance of what lies below; deviation of slopes too fine for the ripples
+    vec4 water_caustics[8];    // of its caustics: texels along x, along z, number of the first as 4096s and rest; 0: none
 };
 
 // What hides light from all around was measured (pass `ao`).
@@ -90,6 +91,8 @@ const uint LIGHT_SHADOW = 0x200u;
 const uint LIGHT_MESH = 0x400u;
 // Nobody is to see the lamp itself.
 const uint LIGHT_HIDDEN = 0x800u;
+// The sun whose caustics are in `caustic_block` (pass `caustics`).
+const uint LIGHT_CAUSTICS = 0x1000u;
 const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its

@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::CliError;
 use crate::{
     output::write_with,
-    photometry::water::Coefficients,
+    photometry::water::{Coefficients, WaterKind},
     scene::{
         WaterSettings,
         procedural::{PREFIX, demos::Demo},
@@ -73,12 +73,33 @@ fn water_section(material: &str, settings: &WaterSettings, flow: &str) -> String
     let three = |v: DVec3| format!("{} {} {}", v.x, v.y, v.z);
     let mut text = format!("\n[water.\"{material}\"]\nflow = \"{flow}\"\n");
     let Coefficients { absorption, scattering } = settings.coefficients;
-    text += &format!("absorption = \"{}\"\nscattering = \"{}\"\n", three(absorption), three(scattering));
+    text += &match WaterKind::ALL.into_iter().find(|(_, kind)| kind.coefficients() == settings.coefficients) {
+        Some((kind, _)) => format!("kind = \"{kind}\"\n"),
+        None => format!("absorption = \"{}\"\nscattering = \"{}\"\n", three(absorption), three(scattering)),
+    };
     if let Some([origin, size]) = settings.rectangle {
         text += &format!("flow_origin = \"{},{}\"\nflow_size = \"{},{}\"\n", origin.x, origin.y, size.x, size.y);
     }
     for (name, value) in settings.numbers() {
         text += &format!("{name} = {value}\n");
     }
+    text += &format!("caustics = {}\n", settings.caustics);
+    if let Some(debris) = &settings.debris {
+        text += &format!("debris = \"{debris}\"\n");
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_water_by_name_keeps_its_name() {
+        let section =
+            |coefficients| water_section("Pool", &WaterSettings { coefficients, ..WaterSettings::default() }, "f.png");
+        assert!(section(WaterKind::Turbid.coefficients()).contains("kind = \"turbid\"\n"));
+        let own = section(Coefficients { absorption: DVec3::ONE, ..WaterKind::Turbid.coefficients() });
+        assert!(own.contains("absorption = \"1 1 1\"") && !own.contains("kind"), "{own}");
+    }
 }

@@ -71,6 +71,14 @@ pub fn run(args: &FlowArgs) -> Result<(), CliError> {
     };
     output::check_writable(&args.output)?;
     let flow = flow_around(&channel).map_err(|error| CliError::Usage(error.to_string()))?;
+    // What stands within a texel of the channel has its part in it.
+    let texel = DVec2::splat(1.0 / channel.texels_per_metre);
+    for obstacle in &channel.obstacles {
+        let (low, high) = obstacle.extent();
+        if (high + texel).cmplt(channel.origin).any() || (low - texel).cmpgt(channel.origin + channel.size).any() {
+            eprintln!("{obstacle} stands outside of the channel and changes nothing");
+        }
+    }
     let (width, height) = (flow.map.width(), flow.map.height());
     let bytes = flow.map.png().map_err(CliError::Internal)?;
     output::write_with(&args.output, |to| to.write_all(&bytes))?;

@@ -61,7 +61,7 @@ fn width(profile: &IesProfile, half_plane: f64, part: f64) -> f64 {
 }
 
 fn describe(file: &Path, profile: &IesProfile) {
-    println!("{}: {:?}, type {}", file.display(), profile.version(), profile.photometric_type());
+    println!("{}: {}, type {}", file.display(), profile.version(), profile.photometric_type());
     for (key, value) in profile.keywords().iter().take(20) {
         println!("  [{key}] {}", value.replace('\n', "; "));
     }
@@ -69,7 +69,7 @@ fn describe(file: &Path, profile: &IesProfile) {
     let ends = |angles: &[f64]| (angles.first().copied().unwrap_or(0.0), angles.last().copied().unwrap_or(0.0));
     let ((v0, v1), (h0, h1)) = (ends(v), ends(h));
     println!("  angles: {} vertical from {v0} to {v1}, {} horizontal from {h0} to {h1}", v.len(), h.len());
-    println!("  symmetry: {:?}", profile.symmetry());
+    println!("  symmetry: {}", profile.symmetry());
     println!("  flux: {:.1} (integrated over all directions)", profile.lumens());
     match profile.rated_lumens() {
         Some(lamp) => println!("  rated flux of the lamps: {lamp:.1}"),

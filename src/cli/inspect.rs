@@ -43,10 +43,15 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
     for assignment in &args.set {
         look.assign(assignment)?;
     }
+    let before = inspect::lights_of_nodes(&scene);
     look.apply(&mut scene)?;
     if let Some((name, _)) = by {
         println!("by the look {name}");
     }
-    print!("{}", inspect::report(&scene));
+    print!("{}", inspect::report_since(&scene, &before));
+    let remarks = look.environment.remark().into_iter().chain(look.light_remarks()).chain(scene.water_remarks());
+    for remark in remarks {
+        eprintln!("{remark}");
+    }
     Ok(())
 }

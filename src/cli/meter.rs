@@ -92,12 +92,15 @@ fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
         let Some(text) = text else { return Ok(None) };
         let numbers: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
         match numbers.as_deref() {
-            Some(&[x, y, z]) => Ok(Some(DVec3::new(x, y, z))),
-            _ => Err(oops(format!("{option} {text}: write three numbers with commas, e.g. {example}"))),
+            Some(&[x, y, z]) if DVec3::new(x, y, z).is_finite() => Ok(Some(DVec3::new(x, y, z))),
+            _ => Err(oops(format!("{option} {text}: write three finite numbers with commas, e.g. {example}"))),
         }
     };
     let point = vector("--point", &args.point, "0,1.2,-3")?;
     let normal = vector("--normal", &args.normal, "0,1,0")?;
+    if normal == Some(DVec3::ZERO) {
+        return Err(oops("--normal 0,0,0 has no direction; give three numbers that are not all 0, e.g. 0,1,0".into()));
+    }
     let by_name = args.mode.as_deref();
     let look = &opened.look.metering;
     let by_look = look.mode == Some(Metering::Incident) && args.at.is_none();

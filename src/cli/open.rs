@@ -27,7 +27,7 @@ pub struct SceneArgs {
     pub set: Vec<String>,
     /// When, in seconds: animations play from their start and over again (scene.animation chooses which) [default: the scene
     /// at rest].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time: Option<f64>,
 }
 

@@ -26,10 +26,14 @@ use crate::{
     camera::{Effects, Exposure, ExposureMode, chain::MotionBlur},
     frame::Settings,
     output,
+    photometry::lights::Emitter,
     reference::{
         Film, FilmSettings, LensCamera, Parts, Patience, Print, ShutterPart, Walk, World, shutter::samples_after,
     },
-    scene::look::metering::{ExposureControl, Metering},
+    scene::{
+        Scene,
+        look::metering::{ExposureControl, Metering},
+    },
     studio::{
         Opened,
         expose::{self, Exposed, exposed_for, meter_of, white_balance_of},
@@ -138,10 +142,39 @@ impl Patience for Turn {
     }
 }
 
+/// What should be known of lamps without a size where there is water: no way that is bent at the surface leads to them but by
+/// chance, and a point has no chance (docs/water.md).
+fn above_water(scene: &Scene) -> Option<String> {
+    scene.materials.iter().find(|material| material.water.is_some())?;
+    let walked = scene.walk();
+    let mut names: Vec<String> = walked
+        .iter()
+        .filter_map(|placed| {
+            let light = scene.lights.get(placed.node.light?)?;
+            let sizeless =
+                light.emitter() == Emitter::PARALLEL || light.emitter().area().is_none() && !light.is_directional();
+            let name = if light.name.is_empty() { &placed.node.name } else { &light.name };
+            sizeless.then(|| format!("'{name}'"))
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "what lies in water is not lit by {}: the path tracer does not find light without a size through a surface; give suns an \
+             angular_diameter (0.533 is the sun's; environment.sun.* has it) and lamps a shape with a radius",
+            names.join(", ")
+        )
+    })
+}
+
 pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError> {
     let wanted = outputs::wanted(&args.aov)?;
     denoise::check(args.path.denoise)?;
     if let Some(remark) = args.path.target_error.and_then(|error| error.remark("--target-error")) {
+        eprintln!("{remark}");
+    }
+    if let Some(remark) = above_water(&opened.scene) {
         eprintln!("{remark}");
     }
     let (width, height) = (opened.size.width as usize, opened.size.height as usize);
@@ -416,5 +449,46 @@ fn remark_on_effects(effects: &Effects, ghosts: bool, blur_alone: bool) {
             "note: the path tracer's picture is without {}, which the raster renderer adds to its own",
             left.join(", ")
         );
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, DVec3, Vec2, Vec3};
+
+    use super::*;
+    use crate::{
+        photometry::{Candela, Lux, lights::LightStrength},
+        scene::{
+            WaterSettings,
+            build::{SceneBuilder, dielectric},
+            procedural::shapes,
+        },
+    };
+
+    #[test]
+    fn lamps_that_do_not_reach_into_water_are_told() {
+        let mut builder = SceneBuilder::new("pool");
+        let sheet = builder.add_material(dielectric("sea", Vec3::ONE, 0.0));
+        let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(2.0), 1, 1), sheet);
+        builder.instance("sheet", mesh, DMat4::IDENTITY);
+        builder.light("disk", Emitter::SUN, LightStrength::Lux(Lux(1e5)), Vec3::ONE, DMat4::IDENTITY);
+        let shape = Emitter::Sphere { radius: 0.1 };
+        builder.light("ball", shape, LightStrength::Candela(Candela(1.0)), Vec3::ONE, DMat4::IDENTITY);
+        let with_size = builder.clone();
+        builder.light("flat", Emitter::PARALLEL, LightStrength::Lux(Lux(1e5)), Vec3::ONE, DMat4::IDENTITY);
+        builder.point_light_candela("spark", Candela(1.0), Vec3::ONE, DVec3::Y);
+        let told = |builder: SceneBuilder, wet: bool| {
+            let mut scene = builder.build().unwrap();
+            if wet {
+                scene.add_water(0, &WaterSettings::default()).unwrap();
+            }
+            above_water(&scene)
+        };
+        assert_eq!(told(builder.clone(), false), None);
+        assert_eq!(told(with_size, true), None);
+        let remark = told(builder, true).unwrap();
+        assert!(remark.contains("'flat', 'spark'") && !remark.contains("ball") && !remark.contains("disk"), "{remark}");
     }
 }

@@ -355,7 +355,7 @@ fn create_instance(entry: &ash::Entry, options: &GpuOptions) -> GpuResult<ash::I
         .api_version(vk::API_VERSION_1_3);
     let mut layers = Vec::new();
     let mut extensions = match options.display {
-        Some(display) => window::instance_extensions(display)?.to_vec(),
+        Some(display) => window::instance_extensions(entry, display)?,
         None => Vec::new(),
     };
     if validation {

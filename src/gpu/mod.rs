@@ -8,6 +8,7 @@ pub mod commands;
 pub mod context;
 pub mod error;
 pub mod fault;
+pub mod formats;
 pub mod memory;
 pub mod pipeline;
 pub mod readback;

@@ -15,6 +15,7 @@ use super::{
 pub fn texel_size(format: vk::Format) -> u64 {
     match format {
         vk::Format::R8G8B8A8_UNORM
+        | vk::Format::A2B10G10R10_UNORM_PACK32
         | vk::Format::R32_UINT
         | vk::Format::R16G16_SFLOAT
         | vk::Format::D32_SFLOAT

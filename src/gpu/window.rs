@@ -9,21 +9,33 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use ash::{khr, vk};
+use ash::{ext, khr, vk};
 use raw_window_handle::{HasDisplayHandle, HasWindowHandle, RawDisplayHandle};
+
+use crate::camera::Encoding;
 
 use super::{
     commands::{Recorder, Ticket},
     context::{Gpu, lock},
     error::{GpuError, GpuResult},
     fault::FaultPoint,
+    formats,
     memory::{Image, ImageInfo},
 };
 
-/// The instance extensions that a display's windows need.
-pub(super) fn instance_extensions(display: RawDisplayHandle) -> GpuResult<&'static [*const std::ffi::c_char]> {
-    ash_window::enumerate_required_extensions(display)
-        .map_err(|_| GpuError::NoWindow { detail: "this kind of display has no Vulkan surfaces".into() })
+/// The instance extensions that a display's windows need, and the one by which they offer more than sRGB, where there is one.
+pub(super) fn instance_extensions(
+    entry: &ash::Entry,
+    display: RawDisplayHandle,
+) -> GpuResult<Vec<*const std::ffi::c_char>> {
+    let needed = ash_window::enumerate_required_extensions(display)
+        .map_err(|_| GpuError::NoWindow { detail: "this kind of display has no Vulkan surfaces".into() })?;
+    // SAFETY: the loader is alive.
+    let present = unsafe { entry.enumerate_instance_extension_properties(None) }
+        .map_err(|result| GpuError::from_vk("vkEnumerateInstanceExtensionProperties", "loader", result))?;
+    let colors = ext::swapchain_colorspace::NAME;
+    let offers = present.iter().any(|extension| extension.extension_name_as_c_str().is_ok_and(|name| name == colors));
+    Ok(needed.iter().copied().chain(offers.then_some(colors.as_ptr())).collect())
 }
 
 /// A window that pictures are shown in.
@@ -81,6 +93,7 @@ pub struct Swapchain {
     next: AtomicU64,
     size: [u32; 2],
     format: vk::Format,
+    encoding: Encoding,
     gpu: Gpu,
 }
 
@@ -103,11 +116,18 @@ pub enum Shown {
 }
 
 impl Swapchain {
-    /// Images for a window of this size in pixels; none while it has no area, as when it is minimised. `old` is replaced.
+    /// Images for a window of this size in pixels; none while it has no area, as when it is minimised. `beyond_white` asks for a format
+    /// that shows more than white, which there may not be (`encoding`). `old` is replaced.
     ///
     /// # Errors
     /// Out of memory; a lost device; a surface that the window system took away.
-    pub fn new(gpu: &Gpu, surface: &Arc<Surface>, size: [u32; 2], old: Option<Self>) -> GpuResult<Option<Self>> {
+    pub fn new(
+        gpu: &Gpu,
+        surface: &Arc<Surface>,
+        size: [u32; 2],
+        beyond_white: bool,
+        old: Option<Self>,
+    ) -> GpuResult<Option<Self>> {
         gpu.fault(FaultPoint::Image, "swapchain", "vkCreateSwapchainKHR")?;
         // Nothing of the old images may be in use: the swapchain is made anew seldom.
         gpu.wait_idle();
@@ -136,13 +156,7 @@ impl Swapchain {
         if extent.width == 0 || extent.height == 0 {
             return Ok(None);
         }
-        // The interface's colours are sRGB bytes already: no conversion by the format.
-        let wanted = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM];
-        let format = wanted
-            .iter()
-            .find_map(|&wanted| formats.iter().find(|format| format.format == wanted))
-            .or(formats.first())
-            .copied()
+        let (format, encoding) = formats::choose(&formats, beyond_white)
             .ok_or_else(|| GpuError::NoWindow { detail: "it takes no format of pixels".into() })?;
         let most = if able.max_image_count == 0 { u32::MAX } else { able.max_image_count };
         let loader = khr::swapchain::Device::new(gpu.instance(), &gpu.device);
@@ -178,6 +192,7 @@ impl Swapchain {
             next: AtomicU64::new(0),
             size: [extent.width, extent.height],
             format: format.format,
+            encoding,
             gpu: gpu.clone(),
         };
         // SAFETY: the swapchain was just made.
@@ -214,6 +229,12 @@ impl Swapchain {
     #[must_use]
     pub fn format(&self) -> vk::Format {
         self.format
+    }
+
+    /// What codes its images hold.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// The window that it belongs to.

@@ -1,13 +1,10 @@
 //! Alpha-blended surfaces over the lit picture, from back to front.
 
-use std::sync::Arc;
-
 use super::{
-    FrameData, GpuScene,
+    FrameData, GpuScene, LightWay,
     gbuffer::{Gbuffer, LIGHT, TextureSets, draw_all, geometry_state},
     layered::{BehindImages, LayeredPass, behind_handles},
     lighting::Lit,
-    refit::RefitTrees,
     refraction::Behind,
     scene_data::{Draw, Layer},
     variants::{Features, LightVariants},
@@ -15,7 +12,7 @@ use super::{
 };
 use crate::{
     gpu::{Bind, Gpu, GpuResult, GraphicsPipeline},
-    graph::{Access, Graph, ImageHandle},
+    graph::{Access, Graph},
 };
 
 /// The pipelines.
@@ -43,7 +40,7 @@ impl BlendPass {
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, Lit),
-        (atlas, trees): (Option<ImageHandle>, Option<RefitTrees>),
+        way: LightWay,
         (layered, behind): (&'a LayeredPass, Option<Behind>),
         veil: Option<Veil>,
     ) {
@@ -55,24 +52,22 @@ impl BlendPass {
             pass = pass.color_over(diffuse).color_over(specular).color_over(gbuffer.emission);
         }
         let veils = veil.iter().flat_map(|veil| veil.marched);
-        for image in atlas.into_iter().chain(behind.iter().flat_map(behind_handles)).chain(veils) {
+        for image in behind.iter().flat_map(behind_handles).chain(veils) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
-        }
+        pass = way.read_by(pass);
         pass.record(move |cx| {
-            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let way = way.objects(cx, scene, data);
             let split = lit.split.is_some();
             let mut binds = vec![("light_block", Bind::Storage(&data.lights))];
-            binds.extend(data.light_binds(&atlas));
+            binds.extend(data.light_binds(&way));
             let veil = VeilImages::of(cx, veil, scene);
             binds.extend(veil.binds());
             let images = BehindImages::of(cx, behind, scene);
             let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| draw.layer == Layer::Blend).collect();
             for run in draws.chunk_by(|a, b| a.lobes == b.lobes) {
                 if run.first().is_some_and(|draw| draw.lobes) {
-                    layered.draw_over(cx.rec, (scene, data), (split, &atlas), (&images, &veil), run)?;
+                    layered.draw_over(cx.rec, (scene, data), (split, &way), (&images, &veil), run)?;
                 } else {
                     let pipeline = self.variants.get(Features::of(data, split))?;
                     draw_all(cx.rec, scene, data, run, (&pipeline, TextureSets::Core), &binds)?;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene,
+    FrameData, GpuScene, WayObjects,
     gbuffer::{DEPTH, LIGHT, TextureSets, draw_all, geometry_state},
     lighting::{LightingInputs, Lit},
-    refit::RefitTrees,
     refraction::Behind,
     scene_data::{Draw, Layer},
     traced::FrameTrees,
@@ -61,7 +60,7 @@ impl LayeredPass {
         inputs: LightingInputs,
         lit: Lit,
     ) {
-        let LightingInputs { gbuffer, lists, atlas, open, trees } = inputs;
+        let LightingInputs { gbuffer, lists, way, open } = inputs;
         if !data.visible.draws.iter().any(marked) {
             return;
         }
@@ -75,17 +74,15 @@ impl LayeredPass {
         if let Some((diffuse, specular)) = lit.split {
             pass = pass.color_over(diffuse).color_over(specular);
         }
-        for image in atlas.into_iter().chain(open) {
-            pass = pass.uses(image, Access::FragmentSampled);
+        if let Some(open) = open {
+            pass = pass.uses(open, Access::FragmentSampled);
         }
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
-        }
+        pass = way.read_by(pass);
         pass.record(move |cx| {
             let Some(layers) = &scene.layers else { return Ok(()) };
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
-            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let way = way.objects(cx, scene, data);
             let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(features(data, lit.split.is_some(), false))?;
             let mut binds = vec![
@@ -97,7 +94,8 @@ impl LayeredPass {
                 ("layered_block", Bind::Storage(&layers.materials)),
                 ("layer_table_block", Bind::Storage(&layers.tables)),
             ];
-            binds.extend(data.light_binds(&atlas));
+            binds.extend(data.light_binds(&way));
+            binds.push(way.caustics());
             binds.extend(data.traced.iter().flat_map(FrameTrees::empty_masks));
             let draws: Vec<&Draw> = data.visible.draws.iter().filter(|draw| marked(draw)).collect();
             draw_all(cx.rec, scene, data, &draws, (&pipeline, TextureSets::Layers), &binds)
@@ -112,7 +110,7 @@ impl LayeredPass {
         &self,
         rec: &mut Recorder<'_>,
         (scene, data): (&GpuScene, &FrameData),
-        (split, atlas): (bool, &Arc<Image>),
+        (split, way): (bool, &WayObjects),
         (behind, veil): (&BehindImages, &VeilImages),
         draws: &[&Draw],
     ) -> GpuResult<()> {
@@ -124,11 +122,9 @@ impl LayeredPass {
             ("layered_block", Bind::Storage(&layers.materials)),
             ("layer_table_block", Bind::Storage(&layers.tables)),
         ];
-        if !features.glass {
-            binds.push(("back_image", Bind::Sampled(&behind.backs)));
-        }
+        binds.push(if features.glass { way.caustics() } else { ("back_image", Bind::Sampled(&behind.backs)) });
         binds.extend(LEVEL_NAMES.iter().zip(&behind.levels).map(|(&name, level)| (name, Bind::Sampled(level))));
-        binds.extend(data.light_binds(atlas));
+        binds.extend(data.light_binds(way));
         binds.extend(veil.binds());
         match (&data.traced, &data.through) {
             (Some(trees), _) => binds.extend(trees.empty_masks()),

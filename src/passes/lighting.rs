@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    FrameData, GpuScene,
+    FrameData, GpuScene, LightWay,
     gbuffer::{Gbuffer, LIGHT},
     light_lists::LightLists,
-    refit::RefitTrees,
     variants::{Features, LightVariants},
 };
 use crate::{
@@ -30,12 +29,10 @@ pub struct LightingInputs {
     pub gbuffer: Gbuffer,
     /// Which lamps matter where.
     pub lists: LightLists,
-    /// The shadow maps, where there are any.
-    pub atlas: Option<ImageHandle>,
+    /// What lies in the way of lights.
+    pub way: LightWay,
     /// What surfaces see of their surroundings, where it was measured.
     pub open: Option<ImageHandle>,
-    /// The trees that rays walk, where the frame refits some.
-    pub trees: Option<RefitTrees>,
 }
 
 /// The pipelines.
@@ -66,7 +63,7 @@ impl LightingPass {
         inputs: LightingInputs,
         split: bool,
     ) -> Lit {
-        let LightingInputs { gbuffer, lists, atlas, open, trees } = inputs;
+        let LightingInputs { gbuffer, lists, way, open } = inputs;
         let [width, height] = data.values.size;
         let light = g.image("light", width, height, LIGHT);
         let parts = split.then(|| {
@@ -82,12 +79,10 @@ impl LightingPass {
             .uses(lists.clusters, Access::FragmentStorageRead)
             .uses(lists.entries, Access::FragmentStorageRead)
             .color_cleared(light, [0.0; 4]);
-        for image in [atlas, open].into_iter().flatten() {
-            pass = pass.uses(image, Access::FragmentSampled);
+        if let Some(open) = open {
+            pass = pass.uses(open, Access::FragmentSampled);
         }
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
-        }
+        pass = way.read_by(pass);
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
@@ -96,7 +91,7 @@ impl LightingPass {
             let (normal, emission) = (cx.image(gbuffer.normal), cx.image(gbuffer.emission));
             let (tiles, clusters) = (cx.buffer(lists.tiles), cx.buffer(lists.clusters));
             let entries = cx.buffer(lists.entries);
-            let atlas = atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas));
+            let way = way.objects(cx, scene, data);
             let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let pipeline = self.variants.get(Features::of(data, split))?;
             let mut binds = vec![
@@ -111,7 +106,8 @@ impl LightingPass {
                 ("entry_block", Bind::Storage(&entries)),
                 ("ao_image", Bind::Sampled(&open)),
             ];
-            binds.extend(data.light_binds(&atlas));
+            binds.extend(data.light_binds(&way));
+            binds.push(way.caustics());
             cx.rec.bind_graphics(&pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())

@@ -10,6 +10,7 @@ pub mod blend;
 pub mod bloom;
 pub mod bright_shared;
 pub mod bright_sources;
+pub mod caustics;
 pub mod chromatic_aberration;
 pub mod culling;
 pub mod culling_shared;
@@ -22,6 +23,7 @@ mod fullscreen;
 pub mod gbuffer;
 pub mod gi;
 pub mod grain;
+pub mod hdr_display;
 pub mod jitter;
 pub mod layer_tables;
 pub mod layered;
@@ -62,7 +64,10 @@ pub mod volumes_shared;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, Image, upload::Uploader};
+use crate::{
+    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, Image, upload::Uploader},
+    graph::{Access, BufferHandle, ImageHandle, PassBuilder, PassContext},
+};
 
 pub use scene_data::GpuScene;
 pub use view::View;
@@ -102,6 +107,8 @@ pub struct FrameData {
     pub flare: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
+    /// What waters gather and scatter of a sun's light; none where none does.
+    pub caustics: Option<caustics::FrameCaustics>,
     /// Participating volumes.
     pub volumes: volumes_scene::FrameVolumes,
     /// Where the camera stands in the world (m).
@@ -126,20 +133,65 @@ impl FrameData {
         ("frame_block", Bind::Uniform(&self.constants))
     }
 
-    /// What a pipeline of `variants::LightVariants` reads beyond the lights: shadow maps, and what features need.
-    fn light_binds<'a>(&'a self, atlas: &'a Arc<Image>) -> Vec<(&'static str, Bind<'a>)> {
+    /// What a pipeline of `variants::LightVariants` reads beyond the lights: what is in their way but for water, and what features need.
+    fn light_binds<'a>(&'a self, way: &'a WayObjects) -> Vec<(&'static str, Bind<'a>)> {
         let mut binds = vec![
             ("profile_block", Bind::Storage(&self.profiles)),
             ("environment_block", Bind::Storage(&self.environment)),
             ("probe_block", Bind::Storage(&self.probes)),
             ("shadow_map_block", Bind::Storage(&self.shadows.maps)),
-            ("shadow_atlas", Bind::Sampled(atlas)),
+            ("shadow_atlas", Bind::Sampled(&way.atlas)),
             ("volume_block", Bind::Storage(&self.volumes.block)),
             ("volume_density_block", Bind::Storage(&self.volumes.densities)),
         ];
         binds.extend(self.ltc.as_ref().map(|ltc| ("ltc_block", Bind::Storage(ltc))));
         binds.extend(self.traced.iter().flat_map(traced::FrameTrees::binds));
         binds
+    }
+}
+
+/// What lies in the way of lights, as the frame's passes found it.
+#[derive(Clone, Copy)]
+pub struct LightWay {
+    /// The shadow maps, where there are any.
+    pub atlas: Option<ImageHandle>,
+    /// The trees that rays walk, where the frame refits some.
+    pub trees: Option<refit::RefitTrees>,
+    /// What waters gather and scatter of a sun's light, where any does.
+    pub caustics: Option<BufferHandle>,
+}
+
+impl LightWay {
+    /// The pass with all of it read by its fragment shaders.
+    fn read_by<'g, 'a>(&self, mut pass: PassBuilder<'g, 'a>) -> PassBuilder<'g, 'a> {
+        if let Some(atlas) = self.atlas {
+            pass = pass.uses(atlas, Access::FragmentSampled);
+        }
+        for buffer in self.trees.iter().flat_map(refit::RefitTrees::both).chain(self.caustics) {
+            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        }
+        pass
+    }
+
+    /// At record time; what is not there is stood in for by what shaders then do not read.
+    fn objects(&self, cx: &PassContext<'_, '_>, scene: &GpuScene, data: &FrameData) -> WayObjects {
+        WayObjects {
+            atlas: self.atlas.map_or_else(|| Arc::clone(&scene.white), |atlas| cx.image(atlas)),
+            caustics: self.caustics.map_or_else(|| Arc::clone(&data.profiles), |caustics| cx.buffer(caustics)),
+        }
+    }
+}
+
+/// The same, to bind.
+struct WayObjects {
+    atlas: Arc<Image>,
+    caustics: Arc<Buffer>,
+}
+
+impl WayObjects {
+    /// For shaders that light places in water: others have no name for it.
+    fn caustics(&self) -> (&'static str, Bind<'_>) {
+        ("caustic_block", Bind::Storage(&self.caustics))
     }
 }
 
@@ -194,6 +246,8 @@ pub struct Passes {
     pub light_lists: light_lists::LightListsPass,
     /// Depths seen from lamps.
     pub shadow_maps: shadow_maps::ShadowMapsPass,
+    /// A sun's light through rippled water.
+    pub caustics: caustics::CausticsPass,
     /// What hides light from all around.
     pub ao: ao::AoPass,
     /// Direct light.
@@ -263,6 +317,7 @@ impl Passes {
             refraction: refraction::RefractionPass::new(gpu),
             shadow_maps,
             light_lists: light_lists?,
+            caustics: caustics::CausticsPass::default(),
             ao: ao::AoPass::new(gpu)?,
             lighting: lighting?,
             gi: OnceLock::new(),

@@ -66,8 +66,10 @@ shader_struct! {
         pub water_foam: [Vec4; 8],
         /// Of foam: offset (tiles), tiles a metre.
         pub water_foam_place: [Vec4; 8],
-        /// Mean matte reflectance of its bed.
+        /// Mean matte reflectance of its bed; standard deviation of slopes too fine for the ripples.
         pub water_bed: [Vec4; 8],
+        /// Of its caustics: texels along x and z, number of the first as 4096s and rest; 0: none.
+        pub water_caustics: [Vec4; 8],
     }
 }
 
@@ -413,6 +415,8 @@ pub const LIGHT_TRIANGLE: u32 = 6;
 pub const LIGHT_MESH: u32 = 0x400;
 /// Nobody is to see the lamp itself.
 pub const LIGHT_HIDDEN: u32 = 0x800;
+/// The sun whose caustics were found (`passes::caustics`).
+pub const LIGHT_CAUSTICS: u32 = 0x1000;
 /// Both faces shine.
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.

@@ -36,7 +36,7 @@ pub struct TonemapPass {
 }
 
 /// The shader's number of a mapper.
-fn number(mapper: ToneMapper) -> u32 {
+pub(super) fn number(mapper: ToneMapper) -> u32 {
     match mapper {
         ToneMapper::Linear => 0,
         ToneMapper::Aces => 1,

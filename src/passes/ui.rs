@@ -92,24 +92,36 @@ pub struct UiPass {
 /// The largest texture that is taken (pixels along a side).
 const LARGEST: usize = 16384;
 
+fn pipeline(gpu: &Gpu, format: vk::Format) -> GpuResult<Arc<GraphicsPipeline>> {
+    let state = GraphicsState {
+        vertex_stride: size_of::<UiVertex>() as u32,
+        attributes: vec![
+            (0, vk::Format::R32G32_SFLOAT, 0),
+            (1, vk::Format::R32G32_SFLOAT, 8),
+            (2, vk::Format::R8G8B8A8_UNORM, 16),
+        ],
+        colors: vec![(format, true)],
+        ..GraphicsState::default()
+    };
+    GraphicsPipeline::new(gpu, "user interface", "ui.vert", "ui.frag", &state)
+}
+
 impl UiPass {
     /// Makes the pipeline for targets of this format.
     ///
     /// # Errors
     /// A pipeline that the driver refuses.
     pub fn new(gpu: &Gpu, format: vk::Format) -> GpuResult<Self> {
-        let state = GraphicsState {
-            vertex_stride: size_of::<UiVertex>() as u32,
-            attributes: vec![
-                (0, vk::Format::R32G32_SFLOAT, 0),
-                (1, vk::Format::R32G32_SFLOAT, 8),
-                (2, vk::Format::R8G8B8A8_UNORM, 16),
-            ],
-            colors: vec![(format, true)],
-            ..GraphicsState::default()
-        };
-        let pipeline = GraphicsPipeline::new(gpu, "user interface", "ui.vert", "ui.frag", &state)?;
-        Ok(Self { pipeline, textures: HashMap::new(), gpu: gpu.clone() })
+        Ok(Self { pipeline: pipeline(gpu, format)?, textures: HashMap::new(), gpu: gpu.clone() })
+    }
+
+    /// Draws to targets of another format from now on. No frame with the old one may be in flight.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn aim_at(&mut self, format: vk::Format) -> GpuResult<()> {
+        self.pipeline = pipeline(&self.gpu, format)?;
+        Ok(())
     }
 
     /// Takes pixels from the host; they reach the device with the next frame.
@@ -168,7 +180,8 @@ impl UiPass {
         self.textures.remove(&texture);
     }
 
-    /// Declares the copies of changed textures and the pass, which clears the target first.
+    /// Declares the copies of changed textures and the pass, which clears the target first. `painted` is a texture that another pass of
+    /// the graph makes, with its number.
     ///
     /// # Errors
     /// Out of memory.
@@ -177,8 +190,9 @@ impl UiPass {
         g: &mut Graph<'a>,
         (target, size): (ImageHandle, [u32; 2]),
         shapes: &UiShapes,
+        painted: Option<(u64, ImageHandle)>,
     ) -> GpuResult<()> {
-        let mut handles: HashMap<u64, ImageHandle> = HashMap::new();
+        let mut handles: HashMap<u64, ImageHandle> = painted.into_iter().collect();
         for (&number, texture) in &mut self.textures {
             let used = shapes.draws.iter().any(|draw| draw.texture == number);
             if !texture.changed && !used {
@@ -210,7 +224,7 @@ impl UiPass {
                 let [left, top, width, height] = draw.clip;
                 let inside = left < size[0] && top < size[1] && width > 0 && height > 0;
                 let clip = [left, top, width.min(size[0] - left.min(size[0])), height.min(size[1] - top.min(size[1]))];
-                let nearest = self.textures.get(&draw.texture)?.nearest;
+                let nearest = self.textures.get(&draw.texture).is_some_and(|texture| texture.nearest);
                 inside.then_some((clip, draw.indices.clone(), draw.first_vertex, *handles.get(&draw.texture)?, nearest))
             })
             .collect();

@@ -115,6 +115,18 @@ pub enum IesVersion {
     Lm63_2019,
 }
 
+impl std::fmt::Display for IesVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Lm63_1986 => "LM-63-1986",
+            Self::Lm63_1991 => "LM-63-1991",
+            Self::Lm63_1995 => "LM-63-1995",
+            Self::Lm63_2002 => "LM-63-2002",
+            Self::Lm63_2019 => "LM-63-2019",
+        })
+    }
+}
+
 /// The coordinates of a file (LM-75-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhotometricType {
@@ -153,6 +165,20 @@ pub enum Symmetry {
     Mirrored,
     /// Types A and B from a negative angle: as listed, dark beyond.
     Listed,
+}
+
+impl std::fmt::Display for Symmetry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Axial => "around the axis",
+            Self::Quadrant => "by quadrants",
+            Self::Bilateral => "left and right of the plane 0-180",
+            Self::Bilateral90 => "left and right of the plane 90-270",
+            Self::Full => "none, all around",
+            Self::Mirrored => "left and right of the plane 0",
+            Self::Listed => "none, as listed",
+        })
+    }
 }
 
 /// How the output depends on the lamp's tilt.

@@ -5,6 +5,7 @@ pub mod color;
 pub mod environment;
 pub mod ies;
 pub mod lights;
+pub mod pq;
 pub mod sky;
 pub mod units;
 pub mod water;

@@ -2,7 +2,11 @@
 
 mod lobes;
 
-use std::{f64::consts::PI, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    f64::consts::PI,
+    fmt::Write as _,
+};
 
 use glam::Vec3;
 
@@ -77,15 +81,29 @@ impl Text {
 /// What was read, for people.
 #[must_use]
 pub fn report(scene: &Scene) -> String {
+    report_since(scene, &lights_of_nodes(scene))
+}
+
+/// The light of each node: what `report_since` compares with.
+#[must_use]
+pub fn lights_of_nodes(scene: &Scene) -> Vec<Option<usize>> {
+    scene.nodes.iter().map(|node| node.light).collect()
+}
+
+/// As `report`, of a scene whose nodes had these lights before a look was applied: a light that the look made another one of stands in
+/// the place of its original, by its number.
+#[must_use]
+pub fn report_since(scene: &Scene, before: &[Option<usize>]) -> String {
     let mut text = Text(String::new());
-    summary(scene, &mut text);
+    let listed = listed_lights(scene, before);
+    summary(scene, listed.len(), &mut text);
     meshes(scene, &mut text);
     materials(scene, &mut text);
     textures(scene, &mut text);
     cameras(scene, &mut text);
     skins(scene, &mut text);
     animations(scene, &mut text);
-    lights(scene, &mut text);
+    lights(&listed, &mut text);
     volumes(scene, &mut text);
     notes(scene, &mut text);
     text.0
@@ -117,7 +135,7 @@ fn volumes(scene: &Scene, text: &mut Text) {
     });
 }
 
-fn summary(scene: &Scene, text: &mut Text) {
+fn summary(scene: &Scene, lights: usize, text: &mut Text) {
     text.line(0, format!("Scene '{}'", scene.name));
     if let Some(source) = &scene.source {
         text.line(1, format!("file: {}", source.display()));
@@ -133,7 +151,7 @@ fn summary(scene: &Scene, text: &mut Text) {
             scene.materials.len(),
             scene.textures.len(),
             scene.images.len(),
-            scene.lights.len(),
+            lights,
             scene.cameras.len()
         ),
     );
@@ -366,15 +384,40 @@ fn cameras(scene: &Scene, text: &mut Text) {
     });
 }
 
-fn lights(scene: &Scene, text: &mut Text) {
+/// The lights in the file's order as (number, light, how often it is shown).
+///
+/// A look gives each lamp that it changes a light of its own, at the list's end, and leaves the original, which other nodes may carry.
+fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, &'s Light, usize)> {
     let mut uses = vec![0usize; scene.lights.len()];
     for placed in scene.walk() {
         if let Some(count) = placed.node.light.and_then(|light| uses.get_mut(light)) {
             *count += 1;
         }
     }
-    text.list("Lights", scene.lights.iter().zip(uses).enumerate(), |text, (i, (light, uses))| {
-        one_light(text, &named("light", i, &light.name), light, uses);
+    // By original: the lights that the look made of it.
+    let mut made: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (node, was) in scene.nodes.iter().zip(before) {
+        if let (Some(now), Some(was)) = (node.light, *was)
+            && now != was
+        {
+            made.entry(was).or_default().push(now);
+        }
+    }
+    let copies: BTreeSet<usize> = made.values().flatten().copied().collect();
+    let at = |i: usize| Some((scene.lights.get(i)?, uses.get(i).copied().unwrap_or(0)));
+    let mut listed = Vec::new();
+    for number in (0..scene.lights.len()).filter(|number| !copies.contains(number)) {
+        let of_it = made.get(&number).map_or(&[][..], Vec::as_slice);
+        let original = at(number).filter(|(_, uses)| *uses > 0 || of_it.is_empty());
+        let all = original.into_iter().chain(of_it.iter().filter_map(|copy| at(*copy)));
+        listed.extend(all.map(|(light, uses)| (number, light, uses)));
+    }
+    listed
+}
+
+fn lights(listed: &[(usize, &Light, usize)], text: &mut Text) {
+    text.list("Lights", listed.iter(), |text, (number, light, uses)| {
+        one_light(text, &named("light", *number, &light.name), light, *uses);
     });
 }
 
@@ -498,13 +541,41 @@ mod tests {
             Candela, Lumen, Lux,
             lights::{Cone, LightStrength, PhysicalLight},
         },
-        scene::Note,
+        scene::{Node, Note, look::Look},
     };
 
     #[test]
     fn the_sun_has_the_solid_angle_of_its_disk() {
         let exact = 2.0 * PI * (1.0 - 0.2666f64.to_radians().cos());
         assert!((SUN_SOLID_ANGLE / exact - 1.0).abs() < 1e-4, "{exact}");
+    }
+
+    #[test]
+    fn a_lamp_that_a_look_changes_is_told_once_in_its_place() {
+        let lamp = |name: &str| {
+            let strength = LightStrength::Candela(Candela(100.0));
+            Light::new(name, PhysicalLight::new(Emitter::Point, strength).unwrap())
+        };
+        let node = |name: &str, light| Node { name: name.into(), light: Some(light), ..Node::default() };
+        let nodes = vec![node("a", 0), node("left", 1), node("right", 1), node("c", 2)];
+        let lights = vec![lamp("Key"), lamp("Pair"), lamp("Back")];
+        let mut scene = Scene { lights, roots: (0..nodes.len()).collect(), nodes, ..Scene::default() };
+        let before = lights_of_nodes(&scene);
+        let mut look = Look::default();
+        for setting in ["lights.Key.candela=7", "lights.right.candela=8", "lights.Back.enabled=false"] {
+            look.assign(setting).unwrap();
+        }
+        look.apply(&mut scene).unwrap();
+        let text = report_since(&scene, &before);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  light ")).collect();
+        let point = |line: &str, name: &str| line.starts_with(&format!("  light {name}: point"));
+        assert!(text.contains("4 lights") && text.contains("Lights (4)"), "{text}");
+        assert!(lines.len() == 4 && point(lines[0], "0 'Key'") && lines[0].ends_with("shown once"), "{lines:?}");
+        assert!(point(lines[1], "1 'Pair'") && point(lines[2], "1 'Pair'"), "{lines:?}");
+        assert!(lines[3].starts_with("  light 2 'Back'") && lines[3].ends_with("not shown"), "{lines:?}");
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is not in\n{text}"));
+        assert!(at(" 7 cd as") < at("'Pair'"), "{text}");
+        assert!(at("100 cd as") < at("8 cd as"), "what is left of the pair, then the changed one: {text}");
     }
 
     #[test]

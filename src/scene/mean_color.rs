@@ -23,6 +23,19 @@ impl Scene {
         }
         if weight > 0.0 { sum / weight } else { Vec3::ONE }
     }
+
+    /// The mean of a texture's numbers, 0 to 1, in red, green and blue; 1 where there is none.
+    #[must_use]
+    pub fn mean_data(&self, texture: TextureRef) -> Vec3 {
+        let image = self.textures.get(texture.texture).and_then(|used| self.images.get(used.image));
+        let texels = image.map_or(&[][..], |image| &image.rgba8[..]).chunks_exact(4);
+        let count = texels.len();
+        let sum = texels.fold(glam::DVec3::ZERO, |sum, texel| match *texel {
+            [r, g, b, _] => sum + glam::DVec3::new(r.into(), g.into(), b.into()),
+            _ => sum,
+        });
+        if count > 0 { (sum / (255.0 * count as f64)).as_vec3() } else { Vec3::ONE }
+    }
 }
 
 /// Texels along a side, about, that the mean of a picture is taken of.

@@ -17,7 +17,7 @@ use crate::{
     },
     gpu::{Gpu, GpuError, GpuResult},
     optics::Mounted,
-    passes::{GpuScene, View, culling::CullingSettings, scene_data::LevelsFor},
+    passes::{GpuScene, View, caustics::CausticSettings, culling::CullingSettings, scene_data::LevelsFor},
     scene::{
         NoteKind, Projection, Scene,
         animation::{Play, Trs},
@@ -223,6 +223,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     look.apply(&mut scene)?;
     remarks.extend(look.environment.remark());
     remarks.extend(look.light_remarks());
+    remarks.extend(scene.water_remarks());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
         let shaped = scene
             .walk()
@@ -252,6 +253,12 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
         None => None,
     };
     let (camera_name, camera, world, projection) = choose_camera(args, &look, &scene)?;
+    if let Some(at) = look.camera.target.filter(|target| *target == world.w_axis.truncate()) {
+        return Err(StudioError::Asked(format!(
+            "camera.target = {} {} {}: the camera stands there itself; aim it at another point",
+            at.x, at.y, at.z
+        )));
+    }
     animated.iter_mut().for_each(|animated| animated.camera = camera);
     let dark = !had_lamps && defaults::is_dark(&scene);
     if look.default_light.unwrap_or(dark) {
@@ -717,6 +724,11 @@ impl Opened {
             gi: GiSettings { frames: 0, ..self.gi() },
             volumes: self.volumes(),
             refraction: self.look.passes.refraction.unwrap_or_default(),
+            caustics: self
+                .look
+                .passes
+                .caustics_resolution
+                .map_or_else(CausticSettings::default, |resolution| CausticSettings { resolution }),
             aovs,
             ..Settings::default()
         }

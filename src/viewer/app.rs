@@ -16,6 +16,7 @@ use super::{
     engine::{Engine, Wake},
     flow::{Brush, Stroke},
     handles::Grip,
+    paint::Light,
     panels::{
         gallery::Gallery,
         inspector::Selection,
@@ -27,11 +28,14 @@ use super::{
         water::Canvas,
     },
     recent::Recent,
+    settings::{Kept, Settings},
     stage::{Outcome, Stage},
     sun::SunGrip,
 };
 use crate::{
+    camera::Encoding,
     gpu::Gpu,
+    passes::tonemap::ToDisplay,
     scene::look::Look,
     studio::{self, Request},
     walk::{Controller, Input, Mode, Pose, Walls},
@@ -44,7 +48,7 @@ pub struct Options {
     pub request: Request,
     /// Begin with the gallery.
     pub gallery: bool,
-    /// The folder where the list of recent scenes is kept; none keeps it for this run only.
+    /// The folder where recent scenes and the window's settings are kept; none keeps them for this run only.
     pub state: Option<PathBuf>,
 }
 
@@ -147,6 +151,10 @@ pub struct App {
     /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
     pub(super) sequence: Option<(String, f64, f64, f64)>,
     pub(super) recent: Recent,
+    kept: Kept,
+    /// What the window's display takes, and for which wish that was said.
+    pub(super) encoding: Encoding,
+    said_of: bool,
     /// The window is to close.
     pub closes: bool,
     /// A device error that ends the picture; the look is kept.
@@ -164,6 +172,7 @@ impl App {
         let ctx = Context::default();
         style(&ctx);
         let (recent, notice) = Recent::of(options.state.as_deref());
+        let (kept, unread) = Kept::of(options.state.as_deref());
         let mut app = Self {
             engine: Arc::new(Engine::new(gpu, Arc::clone(&wake))?),
             wake,
@@ -190,11 +199,14 @@ impl App {
             save_field: None,
             sequence: None,
             recent,
+            kept,
+            encoding: Encoding::Srgb,
+            said_of: false,
             closes: false,
             fatal: None,
             last_frame: Instant::now(),
         };
-        if let Some(notice) = notice {
+        for notice in [notice, unread].into_iter().flatten() {
             app.complain(notice);
         }
         if !options.gallery {
@@ -307,6 +319,57 @@ impl App {
     #[must_use]
     pub const fn pictured(&self) -> Rect {
         self.pictured
+    }
+
+    /// The window's own settings.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.kept.now()
+    }
+
+    /// Other settings of the window from now on.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.kept.put(settings);
+        self.ctx.request_repaint();
+    }
+
+    /// What codes the window's display takes. Whether that is what the settings ask for is said.
+    pub fn shown_by(&mut self, encoding: Encoding) {
+        self.encoding = encoding;
+        let Settings { hdr, range } = self.settings();
+        if self.said_of == hdr {
+            return;
+        }
+        self.said_of = hdr;
+        match (hdr, encoding) {
+            (false, _) => self.say("HDR is off: the window shows sRGB".into()),
+            (true, Encoding::Srgb) => self.complain(
+                "no HDR output is offered for this window, neither scRGB nor HDR10: it shows sRGB, where highlights end at white"
+                    .into(),
+            ),
+            (true, _) => self.say(format!(
+                "{}: white at {} nit, highlights up to {} nit (File menu)",
+                encoding.name(),
+                range.paper_white().get(),
+                range.peak().get()
+            )),
+        }
+    }
+
+    /// The picture in light, for displays that show more than white; none where there is no picture.
+    #[must_use]
+    pub fn light(&self) -> Option<Light<'_>> {
+        let stage = &self.work.as_ref()?.stage;
+        let finished = stage.finished.as_ref()?;
+        let picture = &finished.picture;
+        let mapper = stage.opened.look.passes.tone_mapper.unwrap_or_default();
+        Some(Light {
+            number: finished.number,
+            size: [picture.width, picture.height],
+            nits: &picture.nits,
+            multiplier: picture.exposure.multiplier(),
+            to_display: ToDisplay { mapper, white_balance: finished.white_balance, dither: false },
+        })
     }
 
     /// What flow is painted with from now on.
@@ -544,6 +607,11 @@ impl App {
         if self.show_newest() {
             // This very frame shows it.
             output.textures_delta.append(ctx.tex_manager().write().take_delta());
+        }
+        if !ctx.input(|i| i.pointer.any_down())
+            && let Err(error) = self.kept.keep()
+        {
+            self.complain(format!("the window's settings are not kept: {error}"));
         }
         if let Some(work) = &mut self.work {
             work.document.keep_copy();

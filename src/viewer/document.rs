@@ -337,11 +337,31 @@ impl Document {
         self.uncopied = None;
         if !self.changed() {
             self.forget_copy();
-        } else if let Some(copy) = self.copy()
-            && let Err(error) = self.copy_maps().and_then(|()| output::write_text(&copy, &self.text))
-        {
-            log::warn!("{error}");
+        } else if let Some(copy) = self.copy() {
+            let before = self.copied_maps();
+            if let Err(error) = self.copy_maps().and_then(|()| output::write_text(&copy, &self.text)) {
+                log::warn!("{error}");
+                return;
+            }
+            // Maps of an earlier accident that were not taken up: no text would have them but by mistake.
+            let used: Vec<PathBuf> =
+                self.used().iter().map(|(_, painted)| copy_of(&self.beside(&painted.file))).collect();
+            for map in before.iter().filter(|map| !used.contains(map)) {
+                let _ = fs::remove_file(map);
+            }
         }
+    }
+
+    /// The maps' files that belong to the copy for accidents as it is on the disk, whoever wrote it.
+    fn copied_maps(&self) -> Vec<PathBuf> {
+        let text = self.copy().and_then(|copy| Look::text_of(&copy).ok()).unwrap_or_default();
+        let plain = |file: &String| Path::new(file).file_name().is_some_and(|name| name == file.as_str());
+        look::flattened(&text)
+            .into_iter()
+            .filter(|(path, file)| path.starts_with("water.") && path.ends_with(".flow") && plain(file))
+            // Ours are all beside the look; what lies elsewhere is not touched.
+            .map(|(_, file)| copy_of(&self.beside(&file)))
+            .collect()
     }
 
     fn copy_maps(&self) -> Result<(), OutputError> {
@@ -365,10 +385,11 @@ impl Document {
     fn forget_copy(&mut self) {
         self.uncopied = None;
         if let Some(copy) = self.copy() {
-            // It may never have been written.
-            let _ = fs::remove_file(copy);
-            for painted in self.maps.values() {
-                let _ = fs::remove_file(copy_of(&self.beside(&painted.file)));
+            let maps = self.maps.values().map(|painted| copy_of(&self.beside(&painted.file)));
+            let maps: Vec<PathBuf> = maps.chain(self.copied_maps()).collect();
+            // They may never have been written.
+            for file in maps.into_iter().chain([copy]) {
+                let _ = fs::remove_file(file);
             }
         }
     }
@@ -599,6 +620,55 @@ mod tests {
         assert_eq!(flow(&later), None);
         later.paint("My pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
         assert!(later.text().contains("a.My_pool.2.flow.png"), "nobody's file is lost: {}", later.text());
+    }
+
+    #[test]
+    fn maps_of_an_accident_that_are_not_taken_up_go_with_its_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        fs::write(&file, TEXT).unwrap();
+        let map = Arc::new(FlowMap::new(8, 4, vec![glam::Vec2::ZERO; 32]).unwrap());
+        let painted = Arc::new(map.with_velocities(vec![glam::Vec2::new(0.5, 0.0); 32]).unwrap());
+        let rectangle = [DVec2::ZERO, DVec2::ONE];
+        let open = || Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
+        let names = || {
+            let mut names: Vec<String> =
+                fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let accident = || {
+            let mut document = open();
+            document.paint("Pool", &map, Arc::clone(&painted), rectangle, Some(2.0)).unwrap();
+            document.keep_copy_now();
+        };
+        let copies = ["a.Pool.flow.png.autosave", "a.look.toml", "a.look.toml.autosave"];
+        accident();
+        assert_eq!(names(), copies);
+        // Not taken up: they wait for the next start, until there is something newer.
+        let mut next = open();
+        assert!(next.recovered().is_some());
+        assert_eq!(names(), copies);
+        next.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
+        next.keep_copy_now();
+        assert_eq!(names(), copies[1..]);
+        next.save().unwrap();
+        assert_eq!(names(), copies[1..2]);
+        // Saved before any copy is due.
+        fs::write(&file, TEXT).unwrap();
+        accident();
+        // A map elsewhere is nobody's copy of ours.
+        let copy = dir.path().join(copies[2]);
+        let text = fs::read_to_string(&copy).unwrap();
+        let elsewhere = dir.path().join("sub/b.png.autosave");
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(&elsewhere, b"x").unwrap();
+        fs::write(&copy, format!("{text}[water.Other]\nflow = \"sub/b.png\"\n")).unwrap();
+        let mut next = open();
+        next.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
+        next.save().unwrap();
+        assert_eq!(names(), ["a.look.toml", "sub"]);
+        assert!(elsewhere.exists());
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod handles;
 pub mod paint;
 pub mod panels;
 pub mod recent;
+pub mod settings;
 pub mod stage;
 pub mod sun;
 pub mod tracer;
@@ -131,6 +132,8 @@ struct Open {
     gpu: Gpu,
     renders: Gpu,
     window: Arc<Window>,
+    /// Whether the swapchain was asked for more than white.
+    hdr: bool,
     redraw_at: Option<Instant>,
 }
 
@@ -149,7 +152,7 @@ impl Handler {
         let display = window.display_handle().map_err(|error| oops(&error))?.as_raw();
         let gpu = Gpu::open(&GpuOptions { display: Some(display), ..self.gpu_options.clone() })?;
         let surface = Arc::new(Surface::new(&gpu, &window)?);
-        let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), None)?;
+        let swapchain = Swapchain::new(&gpu, &surface, size_of(window.inner_size()), false, None)?;
         let format = swapchain.as_ref().map_or(crate::gpu::vk::Format::B8G8R8A8_UNORM, Swapchain::format);
         let painter = Painter::new(&gpu, format)?;
         let named = Some(gpu.info().name.clone());
@@ -164,7 +167,7 @@ impl Handler {
             None,
             Some(limit),
         );
-        Ok(Open { app, painter, swapchain, surface, input, gpu, renders, window, redraw_at: None })
+        Ok(Open { app, painter, swapchain, surface, input, gpu, renders, window, hdr: false, redraw_at: None })
     }
 }
 
@@ -181,7 +184,9 @@ impl Open {
             return Ok(());
         }
         let stale = self.swapchain.as_ref().is_none_or(|swapchain| swapchain.size() != size);
-        if stale {
+        let settings = self.app.settings();
+        if stale || settings.hdr != self.hdr {
+            self.hdr = settings.hdr;
             self.rebuild(size)?;
         }
         let input = self.input.take_egui_input(&self.window);
@@ -190,6 +195,7 @@ impl Open {
         let scale = output.pixels_per_point;
         let primitives = self.app.context().tessellate(output.shapes, scale);
         let shapes = self.painter.take(output.textures_delta, &primitives, scale, size)?;
+        self.painter.take_light(self.app.light(), self.app.settings().range)?;
         let repaint = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
         self.redraw_at = Instant::now().checked_add(repaint.max(Duration::from_micros(1_000_000 / MOST_FRAMES)));
         if repaint > Duration::from_secs(3600) {
@@ -227,11 +233,13 @@ impl Open {
     fn rebuild(&mut self, size: [u32; 2]) -> Result<(), ViewError> {
         self.painter.settle()?;
         let old = self.swapchain.take();
-        self.swapchain = Swapchain::new(&self.gpu, &self.surface, size, old)?;
-        if let Some(format) = self.swapchain.as_ref().map(Swapchain::format)
-            && format != self.painter.format()
-        {
-            log::warn!("the window's format has changed to {format:?}; the interface keeps its own");
+        self.swapchain = Swapchain::new(&self.gpu, &self.surface, size, self.hdr, old)?;
+        if let Some(swapchain) = &self.swapchain {
+            let (format, encoding) = (swapchain.format(), swapchain.encoding());
+            if (format, encoding) != (self.painter.format(), self.painter.encoding()) {
+                self.painter.aim_at(format, encoding)?;
+            }
+            self.app.shown_by(encoding);
         }
         Ok(())
     }

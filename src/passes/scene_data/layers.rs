@@ -6,11 +6,14 @@ use glam::{Vec3, Vec4};
 
 use super::{
     super::{layer_tables, mips::Meaning, refraction::BACKS, shared},
-    materials::{SetPlace, Slot, Uploaded, upload_sets},
+    materials::{SetPlace, Slot, Uploaded, sampler_info, upload_sets},
 };
 use crate::{
-    gpu::{Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, TextureSet, upload::Uploader, vk},
-    scene::{self, AlphaMode, Scene, TextureRef},
+    gpu::{
+        Buffer, BufferKind, Gpu, GpuResult, GraphicsPipeline, Image, ImageInfo, SamplerInfo, TextureSet,
+        upload::Uploader, vk,
+    },
+    scene::{self, AlphaMode, Scene, TextureRef, Water},
 };
 
 /// The scene's materials with further lobes.
@@ -23,6 +26,16 @@ pub struct Layers {
     pub tables: Arc<Buffer>,
     /// For each of the scene's materials its number here.
     pub numbers: Vec<Option<u32>>,
+    /// What waters ripple by, in their order.
+    pub waters: Vec<WaterTextures>,
+}
+
+/// Pictures of a water, for passes that know no material.
+pub struct WaterTextures {
+    /// Which way it flows.
+    pub flow: (Arc<Image>, SamplerInfo),
+    /// Normals of its ripples.
+    pub ripples: (Arc<Image>, SamplerInfo),
 }
 
 /// Whether the G-buffer does not hold all lobes of a material. With `multiscatter` no material's are: what facets pass on to
@@ -205,7 +218,16 @@ pub(super) fn upload_layers(
     let pipeline = pipeline()?;
     let place = SetPlace { name: "layer textures", pipeline: &pipeline, set: 2, slots: &SLOT_NAMES };
     let textures = upload_sets(gpu, uploader, (scene, white, uploaded), lists, &place)?;
-    Ok(Some(Layers { materials: buffer, textures, tables, numbers }))
+    let pictures = |water: &Water| {
+        let of = |which: usize, meaning| {
+            let texture = scene.textures.get(*water.textures.get(which)?)?;
+            let image = uploaded.get(&(texture.image, meaning, None))?;
+            Some((Arc::clone(image), sampler_info(&texture.sampler)))
+        };
+        Some(WaterTextures { flow: of(0, Meaning::Data)?, ripples: of(1, Meaning::Normals)? })
+    };
+    let waters = materials.iter().filter_map(|material| pictures(material.water.as_ref()?)).collect();
+    Ok(Some(Layers { materials: buffer, textures, tables, numbers, waters }))
 }
 
 /// One texel without a back face (`refraction::BACKS`).

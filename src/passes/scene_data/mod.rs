@@ -22,7 +22,7 @@ use std::{
 use glam::{DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
-pub use self::layers::{Layers, has_lobes, refracts};
+pub use self::layers::{Layers, WaterTextures, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Level, Part, scene_parts, upload_geometry},
@@ -176,6 +176,8 @@ pub struct GpuScene {
     own_groups: usize,
     /// Where what is drawn in an order that is known beforehand stands; none where the device cannot cull it.
     pub device_placements: Option<DevicePlacements>,
+    /// The one material that cameras see; none where they see all.
+    shown: Option<u32>,
 }
 
 /// What throws shadows.
@@ -426,6 +428,7 @@ impl GpuScene {
             blended,
             own_groups,
             device_placements: None,
+            shown: None,
         };
         if uploaded.deformers.is_some() {
             uploaded.now = uploaded.posed(scene);
@@ -438,9 +441,18 @@ impl GpuScene {
     fn place(&mut self, gpu: &Gpu) -> GpuResult<()> {
         let mut uploader = Uploader::new(gpu)?;
         let before = self.device_placements.take();
-        self.device_placements =
-            DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+        // The device knows no materials that are not shown.
+        if self.shown.is_none() {
+            self.device_placements =
+                DevicePlacements::new(gpu, &mut uploader, (&self.groups, &self.now.groups), before.as_ref())?;
+        }
         uploader.finish()
+    }
+
+    /// From now on cameras see what is of this material alone. Everything else still throws its shadows and its light.
+    pub fn show_only(&mut self, material: u32) {
+        self.shown = Some(material);
+        self.device_placements = None;
     }
 
     /// What this view sees, and in which order it is drawn. Where the device culls (`on_device`), only what is drawn back
@@ -453,7 +465,7 @@ impl GpuScene {
         let mut blended: Vec<order::Item<'_>> = Vec::new();
         let shown = if lamps { self.groups.len() } else { self.own_groups };
         for (number, (group, posed)) in self.groups.iter().zip(&self.now.groups).take(shown).enumerate() {
-            if on_device && group.culled_on_device() {
+            if on_device && group.culled_on_device() || self.shown.is_some_and(|material| material != group.material) {
                 continue;
             }
             // What is sorted by triangle is drawn as it is.

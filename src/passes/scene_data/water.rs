@@ -19,7 +19,7 @@ pub struct PlacedWater {
     /// Mean matte reflectance of its bed.
     bed: Vec3,
     /// What that was reckoned from, by material.
-    factors: Arc<[Option<Vec3>]>,
+    factors: Arc<[Option<Vec4>]>,
     /// When (s).
     time: f64,
 }
@@ -32,7 +32,7 @@ impl PlacedWater {
         if scene.materials.iter().all(|material| material.water.is_none()) {
             return Vec::new();
         }
-        let factors: Arc<[Option<Vec3>]> = scene.matte_factors().collect();
+        let factors: Arc<[Option<Vec4>]> = scene.matte_factors().collect();
         let waters = scene.materials.iter().enumerate().filter_map(|(i, material)| Some((i, material.water.as_ref()?)));
         let of = |(number, (material, water)): (usize, (usize, &Arc<Water>))| {
             // What is not shown covers nothing.
@@ -42,6 +42,14 @@ impl PlacedWater {
             Self { water: Arc::clone(water), extent, bed, factors: Arc::clone(&factors), time: scene.time }
         };
         waters.enumerate().map(of).collect()
+    }
+
+    /// Metres along x and z that its caustics are over; none where it has none.
+    #[must_use]
+    pub fn caustics_over(&self) -> Option<[f64; 2]> {
+        let (low, high) = self.extent;
+        let size = [high.x - low.x, high.z - low.z];
+        (self.water.settings.caustics && size.iter().all(|side| (1e-6..1e9).contains(side))).then_some(size)
     }
 
     /// Writes what the shaders need of it, relative to an eye.
@@ -81,7 +89,7 @@ impl PlacedWater {
         let [foam, depth, shore] = [settings.foam, settings.foam_depth, settings.shore].map(|v| v as f32);
         set(&mut values.water_foam, Vec4::new(foam, depth, shore, 0.0));
         set(&mut values.water_foam_place, four(offset(settings.foam_tile), Vec2::new(tiles(settings.foam_tile), 0.0)));
-        set(&mut values.water_bed, self.bed.extend(0.0));
+        set(&mut values.water_bed, self.bed.extend(settings.slope_fine as f32));
     }
 }
 

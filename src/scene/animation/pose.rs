@@ -137,6 +137,7 @@ impl Scene {
                 }
             }
         }
+        self.float(time + offset, &mut pose);
         pose.locals.extend(moved.into_iter().map(|(node, trs)| (node, trs.matrix())));
         pose.weights.extend(weighed);
         pose

@@ -49,6 +49,12 @@ pub(super) fn lobes(material: &Material, text: &mut Text) {
         text.line(2, format!("water: absorbs {absorbs} 1/m, scatters {scatters} 1/m"));
         let (width, height, speed) = (water.map.width(), water.map.height(), digits(settings.speed));
         text.line(2, format!("flows by a map of {width}x{height}, at most {speed} m/s along an axis"));
+        if settings.caustics {
+            text.line(2, "gathers the sun's light into caustics");
+        }
+        if let Some(debris) = &settings.debris {
+            text.line(2, format!("carries {} nodes named '{debris}'", water.adrift.len()));
+        }
     }
     if diffuse_transmission.factor > 0.0 {
         let (factor, tint) = (number(diffuse_transmission.factor), color(diffuse_transmission.color));

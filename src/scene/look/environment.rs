@@ -42,7 +42,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("environment.moon.azimuth", "degrees from north over east"),
     ("environment.moon.elevation", "degrees above the horizon from -90 to 90"),
     ("environment.moon.lux", "illuminance outside of the air of 0 or more, e.g. 0.31 for a full moon"),
-    ("environment.sky.enabled", "true or false"),
+    (
+        "environment.sky.enabled",
+        "true or false; it is lit by the sun or moon that environment.sun, environment.moon, or place and time, set",
+    ),
     ("environment.sky.turbidity", "a number from 1 (pure air) to 10 (haze), e.g. 2"),
     ("environment.sky.ground_albedo", "what the ground far and wide reflects, 0 to 1"),
     ("environment.sky.ozone", "Dobson units from 0 to 600, e.g. 300"),
@@ -216,12 +219,21 @@ impl EnvironmentLook {
         Ok(())
     }
 
-    /// What should be known of it: a sun so far below the horizon that there is neither light nor sky.
+    /// What should be known of it: a sky without a sun or moon to light it; a sun so far below the horizon that there is neither light nor
+    /// sky.
     #[must_use]
     pub fn remark(&self) -> Option<String> {
-        let (place, ..) = self.sun_by(self.when().ok()?).ok()??;
+        let sun = self.sun_by(self.when().ok()?).ok()?;
         let dark = self.file.is_none() && self.bodies().ok()?.is_empty();
-        (dark && place.elevation <= FARTHEST_BELOW).then(|| {
+        let below = sun.filter(|(place, ..)| place.elevation <= FARTHEST_BELOW);
+        if dark && below.is_none() && self.sky == Some(true) {
+            return Some(
+                "environment.sky.enabled: no sun and no moon is there whose light the sky scatters, so that the look makes none; set \
+                 environment.sun.elevation, or place and time, and leave sun.enabled true (lights.sun.enabled=false keeps the sky)"
+                    .into(),
+            );
+        }
+        below.filter(|_| dark).map(|(place, ..)| {
             format!(
                 "the sun stands {:.1} degrees below the horizon, and from {:.1} on it lights no sky: there is none; raise \
                  environment.sun.elevation, choose another environment.time.clock, or set environment.moon.elevation",
@@ -479,6 +491,10 @@ mod tests {
         assert!(remark(&["environment.sun.elevation=-8"]).is_none());
         assert!(remark(&["environment.sun.elevation=-60", "environment.moon.elevation=20"]).is_none());
         assert!(remark(&[]).is_none());
+        assert!(remark(&["environment.sky.enabled=true"]).unwrap().contains("no sun and no moon"));
+        let off = ["environment.sky.enabled=true", "environment.sun.elevation=30", "environment.sun.enabled=false"];
+        assert!(remark(&off).unwrap().contains("lights.sun.enabled"));
+        assert!(remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none());
     }
 
     #[test]

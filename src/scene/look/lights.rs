@@ -52,6 +52,9 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.angular_diameter", "degrees from 0 to 180: the disk of the sun, e.g. 0.533; 0 is parallel light (sun)"),
 ];
 
+/// The least part of a photometric file's light that a cone must hold for lumens to be given in it.
+const LEAST_INSIDE: f64 = 1e-4;
+
 /// The least and the greatest length of a lamp (m): beyond them single precision loses its light.
 const LEAST_SIZE: f64 = 1e-6;
 const GREATEST_SIZE: f64 = 1e4;
@@ -361,6 +364,30 @@ impl LightLook {
         }
     }
 
+    /// Lumens that a measured distribution cannot give within its cone are refused: they would be lost without a word.
+    fn reachable(&self, name: &str, light: &Light) -> Result<(), LookError> {
+        let (Some(profile), LightStrength::Lumens(lumens), Some(peak)) =
+            (&light.profile, light.source.authored(), light.candela())
+        else {
+            return Ok(());
+        };
+        // Within the cone the file's own light is lumens over peak times the file's peak.
+        let whole = profile.lumens().get();
+        let inside = if peak.get() > 0.0 { lumens.get() / peak.get() * profile.peak().get() } else { 0.0 };
+        if lumens.get() <= 0.0 || inside > LEAST_INSIDE * whole {
+            return Ok(());
+        }
+        let expected = match light.emitter() {
+            Emitter::Spot { cone, .. } if whole > 0.0 => format!(
+                "its photometric file gives next to nothing within {:.1} degrees of the light's axis; widen \
+                 lights.{name}.outer_half_angle, or set shape to point",
+                cone.outer().to_degrees()
+            ),
+            _ => "its photometric file gives no light in any direction; choose another file".into(),
+        };
+        Err(LookError::BadValue { path: format!("lights.{name}.lumens"), value: lumens.get().to_string(), expected })
+    }
+
     /// Changes a light. Lumens and the like are of the whole light: a colour that is set loses its own luminance, so that
     /// a tinted lamp still gives what was asked for.
     fn change(&self, name: &str, light: &mut Light) -> Result<(), LookError> {
@@ -389,15 +416,20 @@ impl LightLook {
         };
         let wanted = self.strength.or(by_file);
         let strength = wanted.unwrap_or_else(|| light.source.authored());
-        if let Some(color) = self.color(name)? {
-            light.color = color * light.color_luminance() as f32;
-        }
+        let color = self.color(name)?;
+        let luminance = light.color_luminance();
+        // A tilt leaves the strength to the scene's author, and the colour that it is multiplied by.
+        let stated = self.strength.is_some() || self.ies.is_some();
+        light.color = match (stated.then_some(()), color) {
+            (Some(_), Some(color)) => color,
+            (Some(_), None) if luminance > 1e-6 => light.color / luminance as f32,
+            (Some(_), None) => Vec3::ONE,
+            (None, Some(color)) => color * luminance as f32,
+            (None, None) => light.color,
+        };
         light.source =
             PhysicalLight::new(emitter, strength).map_err(|error| LookError::Light { name: name.into(), error })?;
-        if wanted.is_some() {
-            let luminance = light.color_luminance();
-            light.color = if luminance > 1e-6 { light.color / luminance as f32 } else { Vec3::ONE };
-        }
+        self.reachable(name, light)?;
         light.shadow = self.shadow.unwrap_or(light.shadow);
         light.visible = self.visible.unwrap_or(light.visible);
         Ok(())
@@ -427,7 +459,11 @@ pub(super) fn rivals(properties: &[(String, String)]) -> Option<[&str; 2]> {
 pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError> {
     let oops =
         |detail: String| LookError::Input { property: property.into(), file: file.display().to_string(), detail };
-    let length = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path")))?.len();
+    let found = fs::metadata(file).map_err(|error| oops(format!("{error}; check the path")))?;
+    if !found.is_file() {
+        return Err(oops("a folder or a device; give the photometric file itself".into()));
+    }
+    let length = found.len();
     if length > ies::MAX_BYTES as u64 {
         return Err(oops(format!("{length} bytes are more than a photometric file has ({})", ies::MAX_BYTES)));
     }
@@ -553,6 +589,17 @@ mod tests {
         assert!((unit - Vec3::new(1.9348, 0.8036, 0.1918)).abs().max_element() < 2e-3, "{unit}");
         let lumens = changed(&["lights.Key.kelvin=2700", "lights.Key.lumens=800"]).unwrap();
         assert!((lumens.color_luminance() - 1.0).abs() < 1e-4);
+        // A lamp that its file has black takes the colour, too.
+        let mut black =
+            Light::new("Key", PhysicalLight::new(Emitter::Point, LightStrength::Candela(Candela(1.0))).unwrap());
+        black.color = Vec3::ZERO;
+        let look = LightLook {
+            kelvin: Some(2700.0),
+            strength: Some(LightStrength::Lumens(Lumen(800.0))),
+            ..LightLook::default()
+        };
+        look.change("Key", &mut black).unwrap();
+        assert!((black.color - unit).abs().max_element() < 1e-4, "{}", black.color);
         let day = changed(&["lights.Key.kelvin=6504", "lights.Key.locus=daylight"]).unwrap();
         let white = day.color / day.color_luminance() as f32;
         assert!((white - Vec3::ONE).abs().max_element() < 2e-3, "D65 is white: {white}");
@@ -590,6 +637,23 @@ mod tests {
         assert!((spot.lumens().unwrap().get() / inside.get() - 1.0).abs() < 1e-4, "{:?} {inside:?}", spot.lumens());
         let spot = changed(&[&ies, cone[0], cone[1], cone[2], "lights.Key.lumens=1000"]).unwrap();
         assert!((spot.lumens().unwrap().get() - 1000.0).abs() < 1e-9);
+        // Lumens that it cannot give are no light that is lost without a word.
+        let write = |name: &str, candela: &str| {
+            fs::write(dir.path().join(name), IES.replace("0 45 90", "90 135 180").replace("400 200 0", candela))
+                .unwrap();
+            format!("lights.Key.ies={}", dir.path().join(name).display())
+        };
+        let (up, dark) = (write("up.ies", "0 200 400"), write("dark.ies", "0 0 0"));
+        for (settings, wanted) in [
+            (&[&up, cone[0], cone[1], "lights.Key.lumens=9"][..], "30.0 degrees"),
+            (&[&dark, "lights.Key.lumens=9"], "another file"),
+            (&[&dark, cone[0], cone[1], "lights.Key.lumens=9"], "another file"),
+        ] {
+            let error = changed(settings).unwrap_err().to_string();
+            assert!(error.contains("lights.Key.lumens") && error.contains(wanted), "{error}");
+        }
+        assert_eq!(changed(&[&up, cone[0], cone[1]]).unwrap().lumens().unwrap().get(), 0.0, "dark as the file says");
+        assert!(changed(&[&dark, "lights.Key.lumens=0"]).is_ok());
     }
 
     #[test]

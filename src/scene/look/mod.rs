@@ -108,7 +108,7 @@ pub enum LookError {
         nearest: String,
     },
     /// The value does not fit the property.
-    #[error("{path} = {value}: {expected}")]
+    #[error("{path}{}: {expected}", if value.is_empty() { String::new() } else { format!(" = {value}") })]
     BadValue {
         /// The property.
         path: String,

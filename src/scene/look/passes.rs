@@ -45,6 +45,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
         "passes.refraction.method",
         "traced or screen: by rays through bodies, or by what the picture shows of their back faces",
     ),
+    ("passes.caustics.resolution", "texels along the longer side of a water with caustics, 16 to 4096, e.g. 512"),
     ("passes.volumes.enabled", "true or false: volumes are drawn, and dim the light of lamps"),
     ("passes.volumes.resolution", "full or half"),
     ("passes.volumes.steps", "places along a line of sight within volumes, 1 to 1024, e.g. 32"),
@@ -199,6 +200,8 @@ pub struct PassesLook {
     pub volumes: VolumesLook,
     /// `refraction.method`.
     pub refraction: Option<RefractionMethod>,
+    /// `caustics.resolution`.
+    pub caustics_resolution: Option<u32>,
     /// `culling.enabled`.
     pub culling: Option<bool>,
     /// `culling.occlusion`.
@@ -267,6 +270,7 @@ impl PassesLook {
                     _ => return Err(read.wrong()),
                 });
             }
+            "passes.caustics.resolution" => self.caustics_resolution = Some(read.whole(16, 4096)?),
             "passes.ao.filter" => self.ao.filter = Some(read.boolean()?),
             "passes.ao.many_bounces" => self.ao.many_bounces = Some(read.boolean()?),
             "passes.ssr.enabled" => self.ssr.enabled = Some(read.boolean()?),

@@ -9,6 +9,7 @@ use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
     volume::{
         DensityFormat, DensityGrid, MOST_ANISOTROPY, MOST_COEFFICIENT, MOST_DIMENSION, MOST_EMISSION, MOST_VOLUMES,
+        encloses,
     },
 };
 
@@ -145,6 +146,19 @@ impl VolumeLook {
             let node = node_named(scene, (name, "mesh"), wanted)?;
             let mesh = scene.nodes.get(node).and_then(|node| node.mesh);
             let mesh = mesh.ok_or_else(|| wrong(name, "mesh", wanted, "a node that has a mesh"))?;
+            if !scene.meshes.get(mesh).is_some_and(encloses) {
+                let expected = "a closed mesh whose faces look outwards; this one encloses nothing";
+                return Err(wrong(name, "mesh", wanted, expected));
+            }
+            let given = [
+                ("center", self.center.is_some()),
+                ("size", self.size.is_some()),
+                ("rotation", self.rotation.is_some()),
+            ];
+            if let Some((property, _)) = given.iter().find(|(_, given)| *given) {
+                let expected = format!("a volume of a mesh is where its mesh is; leave {property} out, or mesh");
+                return Err(wrong(name, property, "", expected));
+            }
             (volume.node, volume.shape) = (Some(node), VolumeShape::Mesh(mesh));
         }
         match &mut volume.shape {
@@ -173,6 +187,10 @@ impl VolumeLook {
                 detail: error.to_string(),
             })?;
             volume.density = Some(grid);
+        }
+        let idle = [("dimensions", self.dimensions.is_some()), ("format", self.format.is_some())];
+        if let (None, Some((property, _))) = (&volume.density, idle.iter().find(|(_, given)| *given)) {
+            return Err(wrong(name, property, "", format!("it is of a density file; set volumes.{name}.density too")));
         }
         if let (Some(grid), Some(scale)) = (&mut volume.density, self.density_scale) {
             *grid = grid.scaled(scale as f32);
@@ -234,13 +252,15 @@ mod tests {
             look.assign(assignment)?;
         }
         let ball = Mesh { name: "ball".into(), primitives: vec![shapes::icosphere(1.0, 1)] };
+        let sheet = Mesh { name: "sheet".into(), primitives: vec![shapes::plane(glam::Vec2::ONE, 2, 2)] };
         let mut scene = Scene {
-            meshes: vec![ball],
+            meshes: vec![ball, sheet],
             nodes: vec![
                 Node { name: "Ball".into(), mesh: Some(0), ..Node::default() },
                 Node { name: "Empty".into(), ..Node::default() },
+                Node { name: "Sheet".into(), mesh: Some(1), ..Node::default() },
             ],
-            roots: vec![0, 1],
+            roots: vec![0, 1, 2],
             ..Scene::default()
         };
         look.apply(&mut scene).map(|()| scene)
@@ -303,6 +323,9 @@ mod tests {
             (vec!["volumes.a.scattering=1"], "needs the size"),
             (vec!["volumes.a.mesh=Bal"], "Ball"),
             (vec!["volumes.a.mesh=Empty"], "has a mesh"),
+            (vec!["volumes.a.mesh=Ball", "volumes.a.size=1,1,1"], "leave size out"),
+            (vec!["volumes.a.mesh=Sheet"], "encloses nothing"),
+            (vec![size, "volumes.a.format=u8"], "volumes.a.density too"),
             (vec![size, "volumes.a.node=Nobody"], "volumes.a.node"),
             (vec![size, "volumes.a.density=x.raw"], "volumes.a.dimensions"),
             (

@@ -39,6 +39,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("water.*.foam_tile", "0.001 to 10000 m across the foam's pattern, e.g. 1.5"),
     ("water.*.foam_depth", "0 to 10000 m: where it is shallower there is foam, most where it flows; 0 is none"),
     ("water.*.shore", "0 to 10000 m of depth over which the surface comes in, e.g. 0.02"),
+    (
+        "water.*.debris",
+        "the name of nodes that lie on it: they float, go with the flow and begin anew where it comes from",
+    ),
+    (
+        "water.*.caustics",
+        "true or false: ripples gather and scatter the strongest sun's light on what lies below [default: false]",
+    ),
 ];
 
 /// One water's properties.
@@ -62,6 +70,10 @@ pub struct WaterLook {
     pub flow_size: Option<DVec2>,
     /// `direction`.
     pub direction: Option<DVec2>,
+    /// `caustics`.
+    pub caustics: Option<bool>,
+    /// `debris`: a name of nodes.
+    pub debris: Option<String>,
     /// Plain numbers by their names.
     pub numbers: BTreeMap<&'static str, f64>,
 }
@@ -89,6 +101,8 @@ impl WaterLook {
                 self.flow_size = Some(pair().ok().filter(|v| v.min_element() >= 1e-3).ok_or_else(|| read.wrong())?)
             }
             "direction" => self.direction = Some(pair()?),
+            "caustics" => self.caustics = Some(read.boolean()?),
+            "debris" => self.debris = Some(read.value.to_owned()),
             _ => {
                 let mut names = WaterSettings::default().numbers().into_iter().map(|(name, _)| name);
                 let Some(name) = names.find(|name| *name == property) else { return Ok(false) };
@@ -124,6 +138,10 @@ impl WaterLook {
             settings.direction = direction;
             settings.flow = settings.flow.filter(|_| self.flow.is_some() || self.map.is_some());
         }
+        settings.caustics = self.caustics.unwrap_or(settings.caustics);
+        if let Some(debris) = &self.debris {
+            settings.debris = Some(debris.clone()).filter(|name| !name.is_empty());
+        }
         for (name, value) in &self.numbers {
             if let Some(slot) = number_of(&mut settings, name) {
                 *slot = *value;
@@ -146,7 +164,8 @@ impl WaterLook {
             let [origin, size] = settings.rectangle.unwrap_or([low, high - low]);
             settings.rectangle = Some([self.flow_origin.unwrap_or(origin), self.flow_size.unwrap_or(size)]);
         }
-        scene.add_water(material, &settings).map_err(|error| ("kind", error))
+        let property = if self.debris.is_some() && settings.debris.is_some() { "debris" } else { "kind" };
+        scene.add_water(material, &settings).map_err(|error| (property, error))
     }
 }
 
@@ -284,7 +303,9 @@ mod tests {
             ("water.Sea.tile=0", "water.Sea.tile"),
             ("water.Sea.slope=2", "0 to 1"),
             ("water.Sea.flow_size=0,1", "water.Sea.flow_size"),
-            ("water.Sea.depth=1", "water.*.foam_depth"),
+            ("water.Sea.debris=leaf", "no node is named 'leaf'"),
+            ("water.Sea.caustics=often", "water.Sea.caustics"),
+            ("water.Sea.foam_dept=1", "water.*.foam_depth"),
             ("water.Sea.flow=none.png", "check the path"),
             ("water.Se.kind=clear", "Sea"),
         ] {

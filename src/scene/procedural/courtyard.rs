@@ -24,6 +24,9 @@ use crate::scene::{
 /// The name of the water's material and node.
 pub const WATER: &str = "Channel water";
 
+/// The name of leaves that float on it.
+const FALLEN: &str = "Fallen leaf";
+
 /// The look of the court: a morning's sun from over the wall.
 pub const LOOK: &str = "\
 [environment.sun]
@@ -210,6 +213,8 @@ fn let_flow(scene: &mut Scene) -> Result<(), String> {
         slope: 0.045,
         slope_still: 0.012,
         tile: 1.6,
+        caustics: true,
+        debris: Some(FALLEN.into()),
         ..WaterSettings::default()
     };
     let material = scene.materials.iter().position(|material| material.name == WATER);
@@ -390,12 +395,14 @@ impl Court {
         });
         let clamp = Sampler { wrap_u: Wrap::Clamp, wrap_v: Wrap::Clamp, ..Sampler::default() };
         let leaf = self.kit.builder.add_texture("Orange leaf", picture, clamp);
-        let leaf = self.kit.builder.add_material(Material {
+        let leaf = Material {
             base_color_texture: Some(SceneBuilder::texture_ref(leaf)),
             alpha: AlphaMode::Mask { cutoff: 0.5 },
             double_sided: true,
             ..dielectric("Orange leaf", Vec3::ONE, 0.42)
-        });
+        };
+        self.fallen_leaves(&leaf);
+        let leaf = self.kit.builder.add_material(leaf);
         let blade = shapes::sheet(2, 3, |u, v| {
             let (across, along) = (u - 0.5, 1.0 - v);
             Vec3::new(across * 0.085, along * 0.13, 0.3 * across * across * 0.1 - 0.03 * along * along)
@@ -454,6 +461,30 @@ impl Court {
                 let way = DVec3::new(random.within(-1.0, 1.0), random.within(-0.7, 0.5), random.within(-1.0, 1.0));
                 let place = DVec3::new(x, 1.93, z) + way.normalize_or(DVec3::X) * DVec3::new(0.52, 0.46, 0.52);
                 self.kit.put("Orange", fruit, DMat4::from_translation(place));
+            }
+        }
+    }
+
+    /// Leaves on the water, yellow by now.
+    fn fallen_leaves(&mut self, leaf: &Material) {
+        let yellow =
+            Material { name: FALLEN.into(), base_color: Vec3::new(1.0, 0.75, 0.22).extend(1.0), ..leaf.clone() };
+        let yellow = self.kit.builder.add_material(yellow);
+        let blade = shapes::sheet(2, 3, |u, v| {
+            let (across, along) = (u - 0.5, v - 0.5);
+            Vec3::new(across * 0.085, 0.02 * (across * across + along * along), along * 0.13)
+        });
+        let blade = self.kit.mesh(FALLEN, blade, yellow);
+        let mut random = Random::new(17);
+        let half = [HALF.x, CHANNEL - 0.12].map(f64::from);
+        let mut laid = 0;
+        while laid < 30 {
+            let [x, z] = half.map(|half| random.within(-half, half));
+            let turn = random.within(0.0, std::f64::consts::TAU);
+            let column = |at: &f32| DVec2::new(x - f64::from(*at), z).length() < f64::from(COLUMN) * 1.6;
+            if !COLUMNS.iter().any(column) {
+                self.kit.put(FALLEN, blade, turned(x, 0.004 - f64::from(FREEBOARD), z, turn));
+                laid += 1;
             }
         }
     }

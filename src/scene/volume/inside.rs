@@ -59,6 +59,22 @@ pub fn coverage(mesh: &Mesh, across: u32) -> Option<(DensityGrid, (DVec3, DVec3)
     Some((DensityGrid::new(size, values).ok()?, (low, high)))
 }
 
+/// Whether a mesh has an inside: its faces enclose more of its box than rounding, seen as a sum of tetrahedra from the box's middle
+/// (Gauss). Open ones that are flat, and closed ones turned inside out, have none.
+#[must_use]
+pub fn encloses(mesh: &Mesh) -> bool {
+    let points = || mesh.primitives.iter().flat_map(|part| &part.positions).map(|p| p.as_dvec3());
+    let Some((low, high)) = points().map(|p| (p, p)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { return false };
+    let middle = (low + high) / 2.0;
+    let six_times = |part: &crate::scene::Primitive| -> f64 {
+        let corners = part.indices.as_chunks::<3>().0.iter();
+        let at = |i: u32| part.positions.get(i as usize).copied().unwrap_or(Vec3::ZERO).as_dvec3() - middle;
+        corners.map(|&[a, b, c]| at(a).dot(at(b).cross(at(c)))).sum()
+    };
+    let volume = mesh.primitives.iter().map(six_times).sum::<f64>() / 6.0;
+    volume > 1e-9 * (high - low).max_element().powi(3)
+}
+
 /// Tells how much of each cell lies between two places (in cells).
 fn add_between(from: f64, to: f64, cells: u32, mut add: impl FnMut(u32, f64)) {
     let (from, to) = (from.max(0.0), to.min(f64::from(cells)));
@@ -106,6 +122,20 @@ fn cross_rows((a, b, c): (DVec3, DVec3, DVec3), (columns, rows): (usize, usize),
 mod tests {
     use super::*;
     use crate::scene::{Primitive, procedural::shapes};
+
+    #[test]
+    fn what_is_open_or_inside_out_encloses_nothing() {
+        let of = |primitives| encloses(&Mesh { name: String::new(), primitives });
+        let ball = shapes::icosphere(0.3, 2);
+        let mut out = ball.clone();
+        out.indices.as_chunks_mut::<3>().0.iter_mut().for_each(|corners| corners.swap(0, 1));
+        assert!(of(vec![ball]) && !of(vec![out]) && !of(Vec::new()));
+        assert!(!of(vec![shapes::plane(glam::Vec2::new(3.0, 2.0), 4, 4)]));
+        // Far from its origin, too.
+        let mut far = shapes::cuboid(Vec3::ONE);
+        far.positions.iter_mut().for_each(|position| *position += Vec3::splat(1000.0));
+        assert!(of(vec![far]));
+    }
 
     fn volume_of(primitives: Vec<Primitive>) -> f64 {
         let mesh = Mesh { name: String::new(), primitives };

@@ -8,7 +8,7 @@ mod inside;
 use glam::{DMat4, DVec3};
 
 pub use density::{DensityError, DensityFormat, DensityGrid, MOST_DIMENSION, MOST_VOXELS};
-pub use inside::{VOXELS_ACROSS, coverage};
+pub use inside::{VOXELS_ACROSS, coverage, encloses};
 
 use super::Scene;
 

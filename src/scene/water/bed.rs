@@ -1,6 +1,6 @@
 //! What a water's bed reflects on the whole.
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3, Vec3, Vec4};
 
 use crate::scene::{AlphaMode, Primitive, Scene};
 
@@ -26,10 +26,14 @@ impl Scene {
         // Sheets that lie in the surface are not below it.
         let below = high.y - 1e-6 * (1.0 + high.y.abs() + size.max_element());
         let mut tops: Vec<Option<Top>> = vec![None; CELLS * CELLS];
-        let textures = self.materials.iter().map(|material| material.base_color_texture);
-        let means = textures.map(|texture| texture.map_or(Vec3::ONE, |texture| self.mean_color(texture)));
-        let matte: Vec<Option<Vec3>> =
-            self.matte_factors().zip(means).map(|(factor, mean)| Some(factor? * mean)).collect();
+        // Colours and metals by their means apart, as though neither knew of the other.
+        let matte = self.matte_factors().zip(&self.materials).map(|(factors, material)| {
+            let factors = factors?;
+            let color = material.base_color_texture.map_or(Vec3::ONE, |texture| self.mean_color(texture));
+            let metal = material.metallic_roughness_texture.map_or(1.0, |texture| self.mean_data(texture).z);
+            Some(factors.truncate() * color * (1.0 - (factors.w * metal).clamp(0.0, 1.0)))
+        });
+        let matte: Vec<Option<Vec3>> = matte.collect();
         let cell = |p: DVec3| {
             let on = (p - low) / size * CELLS as f64;
             DVec3::new(on.x, p.y, on.z)
@@ -38,7 +42,8 @@ impl Scene {
             let Some(mesh) = placed.node.mesh.and_then(|mesh| self.meshes.get(mesh)) else { continue };
             for primitive in &mesh.primitives {
                 let known = primitive.material.and_then(|material| matte.get(material));
-                let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ONE)) else { continue };
+                // Without a material it is the default one's, a metal.
+                let Some(reflectance) = known.copied().unwrap_or(Some(Vec3::ZERO)) else { continue };
                 let at = |index: u32| {
                     let position = primitive.positions.get(index as usize)?;
                     Some(cell(placed.world.transform_point3(position.as_dvec3())))
@@ -49,16 +54,18 @@ impl Scene {
             }
         }
         let seen = || tops.iter().flatten();
-        seen().map(|top| top.reflectance).sum::<Vec3>() / seen().count().max(1) as f32
+        let sum: DVec3 = seen().map(|top| top.reflectance.as_dvec3()).sum();
+        (sum / seen().count().max(1) as f64).as_vec3()
     }
 
-    /// By material what its surfaces reflect evenly, but for their textures; none of what lets light through. A bed is the same as long as
-    /// these are.
-    pub fn matte_factors(&self) -> impl Iterator<Item = Option<Vec3>> {
+    /// By material its colour (black where no light acts on it) and how much of it is metal, but for their textures; none of what lets light
+    /// through. A bed is the same as long as these are.
+    pub fn matte_factors(&self) -> impl Iterator<Item = Option<Vec4>> {
         self.materials.iter().map(|material| {
             let clear = material.water.is_some() || material.transmission > 0.0 || material.alpha == AlphaMode::Blend;
-            let lit = if material.unlit { 0.0 } else { 1.0 - material.metallic };
-            (!clear).then(|| (material.base_color.truncate() * lit).clamp(Vec3::ZERO, Vec3::ONE))
+            let lit = if material.unlit { 0.0 } else { 1.0 };
+            let color = (material.base_color.truncate() * lit).clamp(Vec3::ZERO, Vec3::ONE);
+            (!clear).then(|| color.extend(material.metallic))
         })
     }
 }
@@ -109,6 +116,7 @@ mod tests {
 
     use super::*;
     use crate::scene::{
+        Image, Material, Sampler, Texture, TextureRef,
         build::{SceneBuilder, dielectric},
         procedural::shapes,
     };
@@ -137,5 +145,34 @@ mod tests {
         let none = (DVec3::MAX, DVec3::MIN);
         assert_eq!(scene.bed_reflectance(none), Vec3::ZERO);
         assert_eq!(scene.bed_reflectance((DVec3::NAN, DVec3::NAN)), Vec3::ZERO);
+    }
+
+    #[test]
+    fn metal_is_what_factor_and_texture_say() {
+        let mut builder = SceneBuilder::new("bed");
+        let matte = Material { metallic: 1.0, ..dielectric("floor", Vec3::splat(0.8), 1.0) };
+        let floor = builder.add_material(matte);
+        let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), floor);
+        builder.instance("floor", mesh, DMat4::from_translation(DVec3::NEG_Y));
+        let mut scene = builder.build().unwrap();
+        let over = (DVec3::new(-1.0, 0.0, -1.0), DVec3::new(1.0, 0.0, 1.0));
+        assert_eq!(scene.bed_reflectance(over), Vec3::ZERO);
+        // glTF's factor is 1 beside a texture: here half of its texels are metal.
+        scene.images.push(Image {
+            name: "metal".into(),
+            width: 2,
+            height: 1,
+            rgba8: [0, 128, 0, 255, 0, 128, 255, 255].into(),
+            is_error_pattern: false,
+            blocks: None,
+        });
+        scene.textures.push(Texture { image: 0, sampler: Sampler::default() });
+        let texture = TextureRef { texture: 0, uv_set: 0, transform: TextureRef::IDENTITY };
+        scene.materials[0].metallic_roughness_texture = Some(texture);
+        let half = scene.bed_reflectance(over);
+        assert!((half - Vec3::splat(0.4)).abs().max_element() < 1e-6, "{half}");
+        // Without a material it is glTF's default one, a metal.
+        scene.meshes[0].primitives[0].material = None;
+        assert_eq!(scene.bed_reflectance(over), Vec3::ZERO);
     }
 }

@@ -4,16 +4,18 @@
 //! it has beyond them is here. Its meshes are best a level sheet, without sides or bottom: what lies below is in it.
 
 mod bed;
+mod debris;
 pub mod flow;
 pub mod map;
 pub mod obstacles;
+mod remarks;
 pub mod waves;
 
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3, Vec3, Vec4};
 
-pub use self::map::FlowMap;
+pub use self::{debris::Floating, map::FlowMap};
 use super::{AlphaMode, Image, Material, Sampler, Scene, Texture, Volume, Wrap};
 use crate::photometry::water::{self, Coefficients, WaterKind, alpha_of_slopes};
 
@@ -54,6 +56,11 @@ pub struct WaterSettings {
     pub foam_depth: f64,
     /// Depth (m) over which the surface comes in at its shore; 0: it ends at once.
     pub shore: f64,
+    /// The raster renderer gathers and scatters the strongest sun's light by the ripples (`passes::caustics`); else what lies below is
+    /// lit as through a level surface. The path tracer has caustics in any case.
+    pub caustics: bool,
+    /// The name of nodes that float on it and go with its flow.
+    pub debris: Option<String>,
 }
 
 impl Default for WaterSettings {
@@ -74,6 +81,8 @@ impl Default for WaterSettings {
             foam_tile: 1.5,
             foam_depth: 0.0,
             shore: 0.02,
+            caustics: false,
+            debris: None,
         }
     }
 }
@@ -106,6 +115,8 @@ pub struct Water {
     pub map: Arc<FlowMap>,
     /// Indices into `Scene::textures`: the flow map, normals of the ripples, foam.
     pub textures: [usize; 3],
+    /// What floats on it.
+    pub adrift: Vec<Floating>,
 }
 
 impl Water {
@@ -162,7 +173,7 @@ impl Scene {
     /// Makes a material water; one that is water already is made anew. None of its pictures but those of water are kept.
     ///
     /// # Errors
-    /// No such material, a numbers that means nothing, too many waters: one line that says so.
+    /// No such material, a number that means nothing, debris that is no node's name, too many waters: one line that says so.
     pub fn add_water(&mut self, material: usize, settings: &WaterSettings) -> Result<(), String> {
         let waters = self.materials.iter().enumerate().filter(|(i, m)| *i != material && m.water.is_some()).count();
         if waters >= MOST_WATERS {
@@ -182,12 +193,18 @@ impl Scene {
             .flow
             .clone()
             .unwrap_or_else(|| Arc::new(FlowMap::even(settings.direction.normalize_or_zero().as_vec2())));
+        let mut water = Water { map, textures: [0; 3], adrift: Vec::new(), settings };
+        if let Some(name) = &water.settings.debris {
+            let extent = self.extent_of(material).unwrap_or((DVec3::ZERO, DVec3::ONE));
+            water.adrift = self.adrift((name, material), &water, extent)?;
+        }
+        let map = Arc::clone(&water.map);
         let (w, h) = (map.width() as u32, map.height() as u32);
         let flow = self.water_texture("water flow", (w, h), &map.rgba8(), Wrap::Clamp);
         let side = (waves::SIZE as u32, waves::SIZE as u32);
         let ripples = self.water_texture("water ripples", side, &waves::slopes().normals(), Wrap::Repeat);
         let foam = self.water_texture("water foam", side, waves::foam(), Wrap::Repeat);
-        let water = Water { map, textures: [flow, ripples, foam], settings };
+        water.textures = [flow, ripples, foam];
         if let Some(slot) = self.materials.get_mut(material) {
             *slot = described(&slot.name, water);
         }

@@ -45,6 +45,17 @@ impl Obstacle {
     }
 }
 
+impl Obstacle {
+    /// The rectangle around it: least and greatest corner (m).
+    #[must_use]
+    pub fn extent(&self) -> (DVec2, DVec2) {
+        match *self {
+            Self::Cylinder { center, radius } => (center - radius, center + radius),
+            Self::Block { low, high } => (low, high),
+        }
+    }
+}
+
 /// As `sunny16 flow` takes it.
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -365,7 +376,10 @@ fn check(channel: &Channel) -> Result<(), FlowError> {
     }
     let fine = channel.texels_per_metre;
     let texels = size * fine;
-    if fine.is_nan() || fine <= 0.0 || !texels.is_finite() || texels.max_element() > f64::from(MOST_SIDE).min(2048.0) {
+    if fine.is_nan() || fine <= 0.0 {
+        return wrong(format!("{fine} texels a metre; take more than 0, e.g. 8"));
+    }
+    if !texels.is_finite() || texels.max_element() > f64::from(MOST_SIDE).min(2048.0) {
         return wrong(format!("{fine} texels a metre; a map has at most 2048 on each side: take fewer"));
     }
     if channel.obstacles.len() > 1024 {

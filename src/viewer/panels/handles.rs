@@ -1,14 +1,14 @@
 //! The lights in the picture: rings to select and drag them by, and the handles of the one that is selected.
 
 use egui::{Color32, CursorIcon, Pos2, Rect, Response, Sense, Stroke, Ui};
-use glam::{DVec2, DVec3};
+use glam::{DMat4, DVec2, DVec3};
 
 use super::{
     inspector::{self, Selection},
     picture::Tool,
 };
 use crate::{
-    photometry::astronomy::Horizontal,
+    photometry::{Emitter, astronomy::Horizontal},
     viewer::{
         aim,
         app::{App, Work},
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// The handles of the selected light, and what becomes of the one that is held.
+    /// The handles of the selected light or of what the camera looks at, and what becomes of the one that is held.
     fn grips(&mut self, ui: &Ui, sight: &Sight, rect: Rect, response: &Response) {
         let deed = match self.tool {
             Tool::Move => Deed::Move,
@@ -137,16 +137,11 @@ impl App {
             _ => return self.grip = None,
         };
         let Some(work) = &self.work else { return };
-        let Some(name) = work.selected.light_name().map(str::to_owned) else { return self.grip = None };
-        let Some((light, world)) = inspector::light_of(&work.stage, &name) else { return self.grip = None };
-        let look = work.stage.opened.look.lights.get(&name);
-        let held = Held {
-            world,
-            emitter: light.emitter(),
-            directed: light.profile.is_some(),
-            inner: look.and_then(|look| look.inner).unwrap_or(0.0),
-            aim: look.and_then(|look| look.aim),
+        let held = match &work.selected {
+            Selection::Camera => (deed == Deed::Move).then(|| (CAMERA.to_owned(), target_of(work))),
+            selected => selected.light_name().and_then(|name| Some((name.to_owned(), lamp(work, name)?))),
         };
+        let Some((name, held)) = held else { return self.grip = None };
         let (pointer, origin, alt) =
             ui.input(|input| (input.pointer.latest_pos(), input.pointer.press_origin(), input.modifiers.alt));
         let (pressed, down) = ui.input(|input| (input.pointer.primary_pressed(), input.pointer.primary_down()));
@@ -173,10 +168,43 @@ impl App {
         if hot.is_some() {
             ui.set_cursor_icon(CursorIcon::Grab);
         }
-        if let Some((property, value)) = set {
-            self.set(&[(&format!("lights.{name}.{property}"), Some(&value))]);
+        match set {
+            // The camera turns to it from where it stands, wherever hands have taken it.
+            Some((_, value)) if name == CAMERA => {
+                let Some(eye) = self.work.as_ref().map(|work| work.stage.pose().w_axis) else { return };
+                let eye = format!("{:.6} {:.6} {:.6}", eye.x, eye.y, eye.z);
+                self.set(&[("camera.position", Some(&eye)), ("camera.target", Some(&value))]);
+            }
+            Some((property, value)) => self.set(&[(&format!("lights.{name}.{property}"), Some(&value))]),
+            None => {}
         }
     }
+}
+
+/// In the place of a lamp's name, which is not empty where there are handles.
+const CAMERA: &str = "";
+
+/// A lamp as handles take hold of it.
+fn lamp(work: &Work, name: &str) -> Option<Held> {
+    let (light, world) = inspector::light_of(&work.stage, name)?;
+    let look = work.stage.opened.look.lights.get(name);
+    Some(Held {
+        world,
+        emitter: light.emitter(),
+        directed: light.profile.is_some(),
+        inner: look.and_then(|look| look.inner).unwrap_or(0.0),
+        aim: look.and_then(|look| look.aim),
+    })
+}
+
+/// What the camera looks at, as handles take hold of it: what orbit goes around, in the middle of the picture.
+fn target_of(work: &Work) -> Held {
+    let pose = work.stage.pose();
+    let eye = pose.w_axis.truncate();
+    let distance = eye.distance(work.controller.target()).max(0.1);
+    let target = eye - pose.z_axis.truncate().normalize_or(DVec3::Z) * distance;
+    let world = DMat4::from_translation(target);
+    Held { world, emitter: Emitter::Point, directed: false, inner: 0.0, aim: None }
 }
 
 /// The sky's sun: as the look has it, or where place and time put it.

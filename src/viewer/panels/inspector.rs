@@ -174,7 +174,7 @@ fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes)
 }
 
 /// A switch; a change is one of a property.
-fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &mut Changes) {
+pub(super) fn switch(ui: &mut Ui, name: &str, now: bool, path: &str, changes: &mut Changes) {
     ui.label(name);
     let mut on = now;
     if ui.checkbox(&mut on, "").changed() {

@@ -19,9 +19,10 @@ use egui::{ComboBox, Key, KeyboardShortcut, Modifiers, Ui};
 use super::{
     app::App,
     recent,
+    settings::Settings,
     stage::{Errand, Sequence},
 };
-use crate::{output, studio::Request, walk::Mode};
+use crate::{camera::DisplayRange, output, photometry::Nit, studio::Request, walk::Mode};
 
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
@@ -94,6 +95,10 @@ impl App {
         }
         if key(Key::X) {
             self.mixer.open = !self.mixer.open;
+        }
+        if key(Key::N) {
+            let settings = self.settings();
+            self.set_settings(Settings { hdr: !settings.hdr, ..settings });
         }
         if key(Key::C) {
             self.scopes.next_overlay();
@@ -179,6 +184,9 @@ impl App {
                     self.sequence = Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
                     ui.close();
                 }
+                ui.separator();
+                self.display_menu(ui);
+                ui.separator();
                 if ui.button("Quit    Ctrl+Q").clicked() {
                     self.close();
                 }
@@ -211,6 +219,31 @@ impl App {
                 .on_hover_text("X: balances lights without drawing them again");
             self.truth_bar(ui);
         });
+    }
+
+    /// How the window's display is used.
+    fn display_menu(&mut self, ui: &mut Ui) {
+        let mut settings = self.settings();
+        ui.checkbox(&mut settings.hdr, "HDR display    N")
+            .on_hover_text("highlights beyond white, where the window's display offers HDR10 or scRGB");
+        ui.horizontal(|ui| {
+            ui.label("white");
+            let mut nits = [settings.range.paper_white(), settings.range.peak()].map(Nit::get);
+            let [white, peak] = &mut nits;
+            let dial = |ui: &mut Ui, value: &mut f64, [low, high]: [f64; 2]| {
+                ui.add(egui::DragValue::new(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit"))
+                    .changed()
+            };
+            let whiter = dial(ui, white, DisplayRange::PAPER_WHITES);
+            ui.label("peak");
+            let higher = dial(ui, peak, DisplayRange::PEAKS);
+            if let Some(range) = DisplayRange::new(Nit(*white), Nit(*peak)).filter(|_| whiter || higher) {
+                settings.range = range;
+            }
+        });
+        if settings != self.settings() {
+            self.set_settings(settings);
+        }
     }
 
     /// What drags and clicks in the picture do: handles have buttons, clicks a list.

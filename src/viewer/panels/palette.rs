@@ -1,8 +1,11 @@
-//! The command palette: every property of the look by name.
+//! The command palette: every property of the look, and every setting of the window, by name.
 
 use egui::{Key, Ui};
 
-use crate::{scene::look, viewer::app::App};
+use crate::{
+    scene::look,
+    viewer::{app::App, settings},
+};
 
 /// What is typed.
 #[derive(Default)]
@@ -35,7 +38,7 @@ impl App {
         let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
         let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
         let mut found: Vec<(String, &str)> = Vec::new();
-        for (path, takes) in look::properties() {
+        for (path, takes) in look::properties().chain(settings::SETTINGS) {
             let paths = match path.strip_prefix("lights.*.") {
                 Some(end) => lights.iter().map(|name| format!("lights.{name}.{end}")).collect(),
                 None => vec![path.to_owned()],
@@ -97,8 +100,17 @@ impl App {
             && let Some((path, value)) = assignment.split_once('=')
         {
             let value = value.trim();
-            // Without a value the property goes back to the scene's own.
-            self.set(&[(path.trim(), (!value.is_empty()).then_some(value))]);
+            let (path, value) = (path.trim(), (!value.is_empty()).then_some(value));
+            // Without a value the property goes back to the scene's own, the setting to the default.
+            if path.starts_with("window.") {
+                let mut settings = self.settings();
+                match settings.set(path, value) {
+                    Ok(()) => self.set_settings(settings),
+                    Err(error) => self.complain(error),
+                }
+            } else {
+                self.set(&[(path, value)]);
+            }
             close = true;
         }
         if close {

@@ -47,7 +47,11 @@ impl Tool {
     /// All, with their names and what they do.
     pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Select, "Point", "Esc: the status line reads what is under the pointer"),
-        (Self::Move, "Move", "G: arrows drag the selected light along x (red), y (green) and z (blue)"),
+        (
+            Self::Move,
+            "Move",
+            "G: arrows drag the selected light, or what the camera looks at, along x (red), y (green) and z (blue)",
+        ),
         (Self::Turn, "Turn", "R: rings turn the selected light about x (red), y (green) and z (blue)"),
         (
             Self::Size,

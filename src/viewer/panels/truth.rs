@@ -6,6 +6,7 @@ use egui::{Color32, ColorImage, Rect, TextureHandle, TextureId, TextureOptions, 
 use glam::Vec3;
 
 use crate::{
+    camera::Encoding,
     compare::{
         false_color::{MAGMA, SIGNED, color as painted},
         flip, picture,
@@ -16,6 +17,7 @@ use crate::{
     viewer::{
         app::App,
         background::Background,
+        paint::PICTURE,
         stage::Finished,
         tracer::{Job, Traced, Tracer},
     },
@@ -360,7 +362,9 @@ impl App {
         self.compare(&ctx);
         let order = self.work.as_ref().map_or(0, |work| work.stage.order());
         let over = self.scopes.over.as_ref().or(self.mixer.shown(order));
-        let raster = over.map(TextureHandle::id).or(picture);
+        // Beside a reference both end at white: so they are compared.
+        let alone = self.encoding != Encoding::Srgb && self.truth.mode == Mode::Raster;
+        let raster = over.map(TextureHandle::id).or(picture.map(|bytes| if alone { PICTURE } else { bytes }));
         let reference = self.truth.texture.as_ref().filter(|_| self.truth.reference().is_some()).map(TextureHandle::id);
         let painter = ui.painter_at(rect);
         let all = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));

@@ -76,6 +76,7 @@ pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, to
             let path = format!("water.{name}.{property}");
             number(ui, property, (value, speed, [least, most]), "", &path, changes);
         }
+        super::inspector::switch(ui, "caustics", water.settings.caustics, &format!("water.{name}.caustics"), changes);
     });
     ui.separator();
     let mut paints = *tool == Tool::Flow;

@@ -1,0 +1,304 @@
+//! Caustics: what the strongest sun sends through rippled water over what it sends through a level surface (docs/water.md), for each
+//! water that asks for it. Small bundles of light, evenly over the surface, are bent, meet what lies below and are counted where level
+//! water would have let in what comes there: whoever lights a place in water looks that up where its light enters.
+
+use std::sync::{Arc, OnceLock};
+
+use glam::DVec3;
+
+use super::{
+    FrameData, GpuScene,
+    refit::RefitTrees,
+    scene_data::WaterTextures,
+    shared::{self, FrameConstants, Light},
+    traced::FrameTrees,
+};
+use crate::{
+    gpu::{Bind, ComputePipeline, Gpu, GpuResult},
+    graph::{Access, BufferHandle, Graph},
+    shader_struct,
+};
+
+/// Threads along a work group's edge.
+const GROUP: u32 = 8;
+/// Bundles along a texel's side (`CAUSTIC_BUNDLES` in the shader).
+const BUNDLES: u32 = 2;
+/// Texels along the side of a block whose mean depth is known (`CAUSTIC_BLOCK`).
+const BLOCK: u32 = 8;
+
+/// How fine they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CausticSettings {
+    /// Texels along the longer side of a water's map, 16 to 4096.
+    pub resolution: u32,
+}
+
+impl Default for CausticSettings {
+    fn default() -> Self {
+        Self { resolution: 512 }
+    }
+}
+
+shader_struct! {
+    /// One water's map (`shaders/shared/caustics.glsl`).
+    pub struct CausticsConstants {
+        /// Number of the water.
+        pub water: u32,
+        /// Number of the sun among the frame's lights.
+        pub light: u32,
+        /// Its first texel among those of all waters.
+        pub first: u32,
+        /// Its first block, likewise.
+        pub first_block: u32,
+        /// Along x and z.
+        pub texels: [u32; 2],
+        /// Of all waters.
+        pub all_texels: u32,
+    }
+}
+
+/// All structs that the shaders share, for the layout test.
+pub const LAYOUTS: [crate::gpu::reflect::HostLayout; 1] = [CausticsConstants::LAYOUT];
+
+/// The maps of a frame.
+#[derive(Clone)]
+pub struct FrameCaustics {
+    maps: Vec<CausticsConstants>,
+    texels: u32,
+    blocks: u32,
+    trees: FrameTrees,
+}
+
+/// Of the directional lights from above the one that sends most to a level surface.
+fn strongest_sun(lights: &[Light]) -> Option<usize> {
+    let sends =
+        |light: &Light| crate::photometry::color::luminance(light.intensity.as_dvec3()) * -f64::from(light.direction.y);
+    let suns = lights.iter().enumerate().filter(|(_, light)| {
+        light.kind & shared::LIGHT_KIND_BITS == shared::LIGHT_DIRECTIONAL
+            && light.direction.y < -1e-3
+            && sends(light) > 0.0
+    });
+    Some(suns.max_by(|a, b| sends(a.1).total_cmp(&sends(b.1)))?.0)
+}
+
+/// Texels along x and z of a map over so many metres whose longer side has `resolution`.
+fn texels(size: [f64; 2], resolution: u32) -> [u32; 2] {
+    let longer = size[0].max(size[1]);
+    size.map(|side| ((f64::from(resolution) * side / longer).round() as u32).clamp(1, resolution))
+}
+
+/// The same, as fine as a buffer of so many bytes holds.
+fn fitting(
+    waters: &[(u32, [f64; 2])],
+    light: u32,
+    mut resolution: u32,
+    bytes: u64,
+) -> (Vec<CausticsConstants>, u32, u32) {
+    loop {
+        let (maps, texels, blocks) = layout(waters, light, resolution);
+        if counts_bytes(texels, blocks) <= bytes || resolution <= 16 {
+            return (maps, texels, blocks);
+        }
+        resolution /= 2;
+    }
+}
+
+/// A word a texel, two a block.
+fn counts_bytes(texels: u32, blocks: u32) -> u64 {
+    (u64::from(texels) + 2 * u64::from(blocks)) * 4
+}
+
+/// The maps of waters (number, metres along x and z), one behind the other, and how many texels and blocks they have.
+fn layout(waters: &[(u32, [f64; 2])], light: u32, resolution: u32) -> (Vec<CausticsConstants>, u32, u32) {
+    let (mut first, mut first_block) = (0, 0);
+    let mut maps: Vec<CausticsConstants> = waters
+        .iter()
+        .map(|&(water, size)| {
+            let texels = texels(size, resolution);
+            let map = CausticsConstants { water, light, first, first_block, texels, ..CausticsConstants::default() };
+            first += texels[0] * texels[1];
+            first_block += texels[0].div_ceil(BLOCK) * texels[1].div_ceil(BLOCK);
+            map
+        })
+        .collect();
+    for map in &mut maps {
+        map.all_texels = first;
+    }
+    (maps, first, first_block)
+}
+
+impl FrameCaustics {
+    /// The maps of a frame, written into its constants, and the sun marked; none where no water asks for caustics, no sun
+    /// makes any or the scene has no trees. Coarser than wanted where a buffer of the device would not hold them. `trees` are what rays walk.
+    ///
+    /// # Errors
+    /// Out of memory.
+    pub fn new(
+        gpu: &Gpu,
+        scene: &GpuScene,
+        (camera, trees): (DVec3, Option<&FrameTrees>),
+        settings: CausticSettings,
+        (lights, values): (&mut [Light], &mut FrameConstants),
+    ) -> GpuResult<Option<Self>> {
+        let wanted: Vec<(u32, [f64; 2])> = scene
+            .waters
+            .iter()
+            .enumerate()
+            .filter_map(|(number, water)| Some((number as u32, water.caustics_over()?)))
+            .collect();
+        let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.trees.is_some());
+        let Some(sun) = sun else { return Ok(None) };
+        let trees = match trees {
+            Some(trees) => Some(trees.clone()),
+            None => FrameTrees::new(gpu, scene, camera)?,
+        };
+        let Some(trees) = trees else { return Ok(None) };
+        let room = u64::from(gpu.limits().max_storage_buffer_range);
+        let (maps, texels, blocks) = fitting(&wanted, sun as u32, settings.resolution, room);
+        for map in &maps {
+            let [across, down] = map.texels.map(|side| side as f32);
+            if let Some(slot) = values.water_caustics.get_mut(map.water as usize) {
+                *slot = glam::Vec4::new(across, down, (map.first / 4096) as f32, (map.first % 4096) as f32);
+            }
+        }
+        if let Some(light) = lights.get_mut(sun) {
+            light.kind |= shared::LIGHT_CAUSTICS;
+        }
+        Ok(Some(Self { maps, texels, blocks, trees }))
+    }
+
+    fn bytes(&self) -> [u64; 2] {
+        [counts_bytes(self.texels, self.blocks), u64::from(self.texels) * 4]
+    }
+}
+
+struct Pipelines {
+    count: Arc<ComputePipeline>,
+    blur: Arc<ComputePipeline>,
+}
+
+/// The pipelines, made when a frame first has caustics.
+#[derive(Default)]
+pub struct CausticsPass {
+    pipelines: OnceLock<Pipelines>,
+}
+
+impl CausticsPass {
+    /// Makes the pipelines where a scene's waters need them and they are not there yet.
+    ///
+    /// # Errors
+    /// A pipeline that the driver refuses.
+    pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
+        let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
+        if wanted && self.pipelines.get().is_none() {
+            // Another thread may have been faster; its pipelines are as good.
+            let _ = self.pipelines.set(Pipelines {
+                count: ComputePipeline::new(gpu, "caustics", "caustics.comp")?,
+                blur: ComputePipeline::new(gpu, "caustics blur", "caustics_blur.comp")?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Declares the passes and returns the maps; none where there are no caustics.
+    pub fn declare<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        scene: &'a GpuScene,
+        data: &'a FrameData,
+        trees: Option<RefitTrees>,
+    ) -> Option<BufferHandle> {
+        let (pipelines, caustics) = (self.pipelines.get()?, data.caustics.as_ref()?);
+        let [counted, blurred] = caustics.bytes();
+        let counts = g.storage("caustic counts", counted);
+        let maps = g.storage("caustics", blurred);
+        g.pass("clear caustics").uses(counts, Access::Fill).record(move |cx| {
+            let counts = cx.buffer(counts);
+            cx.rec.fill(&counts, 0);
+            Ok(())
+        });
+        let mut pass = g.pass("caustics").uses(counts, Access::ComputeStorageReadWrite);
+        for buffer in trees.iter().flat_map(RefitTrees::both) {
+            pass = pass.uses(buffer, Access::ComputeStorageRead);
+        }
+        pass.record(move |cx| {
+            let counts = cx.buffer(counts);
+            for map in &caustics.maps {
+                let textures = scene.layers.as_ref().and_then(|layers| layers.waters.get(map.water as usize));
+                let Some(WaterTextures { flow, ripples }) = textures else { continue };
+                let mut binds = vec![
+                    data.uniform(),
+                    ("light_block", Bind::Storage(&data.lights)),
+                    ("deposit_block", Bind::Storage(&counts)),
+                    ("water_flow_texture", Bind::Texture(&flow.0, flow.1)),
+                    ("water_ripple_texture", Bind::Texture(&ripples.0, ripples.1)),
+                ];
+                binds.extend(caustics.trees.binds().into_iter().chain(caustics.trees.empty_masks()));
+                cx.rec.bind_compute(&pipelines.count, &binds)?;
+                cx.rec.push_compute(&pipelines.count, map);
+                let [across, down] = map.texels.map(|side| (side * BUNDLES).div_ceil(GROUP));
+                cx.rec.dispatch(across, down, 1);
+            }
+            Ok(())
+        });
+        g.pass("caustics blur")
+            .uses(counts, Access::ComputeStorageRead)
+            .uses(maps, Access::ComputeStorageWrite)
+            .record(move |cx| {
+                let (counts, maps) = (cx.buffer(counts), cx.buffer(maps));
+                for map in &caustics.maps {
+                    let binds = [
+                        data.uniform(),
+                        ("light_block", Bind::Storage(&data.lights)),
+                        ("deposit_block", Bind::Storage(&counts)),
+                        ("caustic_block", Bind::Storage(&maps)),
+                    ];
+                    cx.rec.bind_compute(&pipelines.blur, &binds)?;
+                    cx.rec.push_compute(&pipelines.blur, map);
+                    let [across, down] = map.texels.map(|side| side.div_ceil(GROUP));
+                    cx.rec.dispatch(across, down, 1);
+                }
+                Ok(())
+            });
+        Some(maps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+
+    use super::*;
+
+    #[test]
+    fn maps_lie_one_behind_the_other() {
+        let (maps, texels, blocks) = layout(&[(0, [4.0, 4.0]), (3, [9.0, 3.0]), (5, [1e-3, 100.0])], 1, 512);
+        let of = |map: &CausticsConstants| (map.water, map.light, map.first, map.first_block, map.texels);
+        assert_eq!(of(&maps[0]), (0, 1, 0, 0, [512, 512]));
+        assert_eq!(of(&maps[1]), (3, 1, 512 * 512, 64 * 64, [512, 171]));
+        assert_eq!(of(&maps[2]), (5, 1, 512 * 683, 64 * 64 + 64 * 22, [1, 512]));
+        assert_eq!((texels, blocks), (512 * 684, 64 * 64 + 64 * 22 + 64));
+        assert!(maps.iter().all(|map| map.all_texels == texels));
+        // Eight maps of 4096 x 4096 would take half a gigabyte.
+        let eight: Vec<(u32, [f64; 2])> = (0..8).map(|water| (water, [10.0, 10.0])).collect();
+        let (maps, texels, blocks) = fitting(&eight, 0, 4096, 128 << 20);
+        assert_eq!(maps[7].texels, [1024, 1024]);
+        assert!(counts_bytes(texels, blocks) <= 128 << 20);
+    }
+
+    #[test]
+    fn the_strongest_sun_makes_them_if_it_is_up() {
+        let sun = |lux: f32, y: f32| Light {
+            kind: shared::LIGHT_DIRECTIONAL | shared::LIGHT_SHADOW,
+            intensity: Vec3::splat(lux),
+            direction: Vec3::new(0.0, y, 1.0).normalize(),
+            ..Light::default()
+        };
+        let lamp = Light { kind: shared::LIGHT_POINT, intensity: Vec3::splat(1e9), ..Light::default() };
+        assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, -0.5), lamp]), Some(1));
+        assert_eq!(strongest_sun(&[sun(10.0, -1.0), sun(20.0, 0.1), lamp]), Some(0));
+        assert_eq!(strongest_sun(&[sun(10.0, 0.2)]), None);
+        assert_eq!(strongest_sun(&[lamp]), None);
+        assert_eq!(strongest_sun(&[sun(0.0, -1.0)]), None);
+    }
+}
