@@ -48,7 +48,7 @@ cat <<TEXT
   $out/still_life.png        the picture, tone mapped for a display, of 16 samples a pixel
   $out/still_life.exr        the same in nits (32-bit float), with layers: albedo, normals, depth, light by part
   $out/report_direct.html    direct light beside the path tracer's: opens in a browser, wipes, flickers, false colours
-  $out/report.html           beside all light: what is missing is reflected light, which the raster renderer does not draw yet
+  $out/report.html           beside all light: what is missing is reflected light: off until --set gi.enabled=true
   $out/still_life.glb        the scene
   $out/still_life.look.toml  its camera dials; the numbers at its top say what a light meter reads
 

@@ -251,7 +251,7 @@ fn the_filter_takes_noise_and_keeps_light() {
     builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
     let scene = builder.build().unwrap();
     let (pose, projection) = room_pose();
-    let view = View::new(pose, &projection, 160, 160);
+    let view = View::new(pose, &projection, 256, 256);
     let plain = GiSettings { enabled: true, still: 4096, filter: false, ..GiSettings::default() };
     let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
     on_device.light_indirectly(renderer.gpu(), &scene, &plain).unwrap();
