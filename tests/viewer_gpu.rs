@@ -398,7 +398,13 @@ fn a_scene_is_played_and_stands_still_as_it_is_rendered() {
 
     // The same moment as the second picture of a sequence.
     let dir = tempfile::tempdir().unwrap();
-    let sequence = Sequence { file: dir.path().join("a.png"), first: 0.25, fps: 4.0, count: 2 };
+    let sequence = Sequence {
+        file: dir.path().join("a.png"),
+        first: 0.25,
+        fps: 4.0,
+        count: 2,
+        size: bench.app.work.as_ref().unwrap().stage.full_size(),
+    };
     bench.app.work.as_mut().unwrap().stage.send_on(Errand::Write(sequence));
     bench.until("two pictures", |_| dir.path().join("a.0001.png").exists());
     bench.rest();

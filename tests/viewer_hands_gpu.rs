@@ -294,6 +294,118 @@ fn the_inspector_shows_what_is_set_and_the_bar_is_one_line_beside_the_truth() {
     assert!(heights.iter().all(|y| (y - heights[0]).abs() < 4.0), "one line: {heights:?} {reading}");
 }
 
+/// A field of the inspector that shows a text is clicked, typed into and left by Enter.
+fn typed(bench: &mut Bench, shown: &str, text: &str) {
+    let at = bench.text(shown).unwrap_or_else(|| panic!("{shown} is not there: {:?}", bench.texts));
+    bench.click(at + egui::vec2(4.0, 4.0));
+    for letter in text.chars() {
+        bench.frame(vec![Event::Text(letter.into())]);
+    }
+    bench.press(Key::Enter, Modifiers::NONE);
+    bench.frame(vec![]);
+}
+
+#[test]
+fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = lamps();
+    let mut bench = undrawn(&guard.gpu, &request(&file));
+    select(&mut bench, "Panel", Key::Escape);
+    let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
+    let strength = |bench: &Bench| look(bench).lights["Panel"].strength;
+    for (shown, entry, lumens) in [("1200", "1500.25", 1500.25), ("1500.25", "12.5", 12.5), ("12.5", "2e3", 2000.0)] {
+        typed(&mut bench, shown, entry);
+        assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(lumens))), "{entry}");
+    }
+    // Nonsense and nothing change nothing; what the look does not take it says.
+    for entry in ["", "nan", "abc", "-5"] {
+        typed(&mut bench, "2000", entry);
+        assert_eq!(strength(&bench), Some(LightStrength::Lumens(Lumen(2000.0))), "'{entry}'");
+        let said = bench.app.complaint().map(str::to_owned);
+        assert_eq!(said.is_some_and(|said| said.contains("lights.Panel.lumens")), !entry.is_empty(), "'{entry}'");
+    }
+    for _ in 0..3 {
+        bench.press(Key::Z, Modifiers::COMMAND);
+    }
+    assert_eq!(bench.app.work.as_ref().unwrap().document.text(), text, "three entries, three steps");
+}
+
+#[test]
+fn shortcuts_do_not_steer_and_arrows_do() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = lamps();
+    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let pose = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.pose();
+    let before = pose(&bench);
+    let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+    // Ctrl is let go before S, as hands do.
+    bench.frame(vec![key(Key::S, true, Modifiers::COMMAND)]);
+    bench.frame(vec![]);
+    bench.frame(vec![key(Key::S, false, Modifiers::NONE)]);
+    assert_eq!(pose(&bench), before);
+    for (arrow, modifiers) in
+        [(Key::ArrowRight, Modifiers::NONE), (Key::ArrowUp, Modifiers::SHIFT), (Key::PageUp, Modifiers::NONE)]
+    {
+        let before = pose(&bench);
+        bench.frame(vec![key(arrow, true, modifiers)]);
+        std::thread::sleep(Duration::from_millis(20));
+        bench.frame(vec![]);
+        bench.frame(vec![key(arrow, false, modifiers)]);
+        assert_ne!(pose(&bench), before, "{arrow:?}");
+    }
+}
+
+#[test]
+fn nothing_unsaved_goes_unasked() {
+    let Some(guard) = common::gpu() else { return };
+    let (dir, file) = lamps();
+    let state = dir.path().join("state");
+    let options = || Options { request: Request::default(), gallery: true, state: Some(state.clone()) };
+    let mut bench = Bench::with(&guard.gpu, options(), bench::WINDOW);
+    bench.app.fatal = Some("no pictures in this test".into());
+    let corridor = request(std::path::Path::new("builtin:corridor"));
+    bench.app.open(&corridor);
+    bench.frame(vec![]);
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("camera.lens.f_stop=11".into())]);
+    bench.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
+    let opened = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.opened.request.scene.clone();
+    bench.app.open(&request(&file));
+    bench.frame(vec![]);
+    bench.frame(vec![]);
+    assert_eq!(opened(&bench), corridor.scene, "the question comes first");
+    assert!(bench.text("The look has changes that are not saved").is_some(), "{:?}", bench.texts);
+    bench.press(Key::Escape, Modifiers::NONE);
+    bench.frame(vec![]);
+    assert_eq!(look(&bench).camera.f_stop, Some(11.0));
+    // Who closes twice has it offered by the next start, also without a file.
+    bench.app.close();
+    bench.app.close();
+    assert!(bench.app.closes);
+    drop(bench);
+    let mut next = Bench::with(&guard.gpu, options(), bench::WINDOW);
+    next.app.fatal = Some("no pictures in this test".into());
+    next.app.open(&corridor);
+    next.frame(vec![]);
+    next.frame(vec![]);
+    let at = next.text("Take them up").expect("an earlier run's changes");
+    next.click(at + egui::vec2(4.0, 4.0));
+    assert_eq!(look(&next).camera.f_stop, Some(11.0));
+    // Who does not want them says so, and nothing is offered again.
+    next.app.open(&request(&file));
+    next.frame(vec![]);
+    next.frame(vec![]);
+    let at = next.text("Open the other without saving").expect("a way on");
+    next.click(at + egui::vec2(4.0, 4.0));
+    next.frame(vec![]);
+    assert_eq!(opened(&next), Some(file));
+    next.app.open(&corridor);
+    next.frame(vec![]);
+    next.frame(vec![]);
+    assert!(next.text("Take them up").is_none());
+}
+
 #[test]
 fn closing_does_not_wait_for_the_frame_under_way() {
     let Some(guard) = common::gpu() else { return };

@@ -29,14 +29,14 @@ use super::{
     },
     recent::Recent,
     settings::{Kept, Settings},
-    stage::{Outcome, Stage},
+    stage::{Change, Outcome, Stage},
     sun::SunGrip,
 };
 use crate::{
     camera::Encoding,
     gpu::Gpu,
     passes::tonemap::ToDisplay,
-    scene::look::Look,
+    scene::look::{self, Look},
     studio::{self, Request},
     walk::{Controller, Input, Mode, Pose, Walls},
 };
@@ -79,9 +79,15 @@ pub struct Work {
     pub(super) pointer: Pointer,
     /// What the document says that the scene cannot be: the picture shows the last look that fits.
     pub(super) broken: Option<String>,
+    /// What the renderer has met since it last drew what is wanted.
+    pub(super) trouble: Option<String>,
+    /// Why the picture does not have the window's size.
+    pub(super) misfit: Option<String>,
     pub(super) walls: Option<Arc<Walls>>,
     /// Other looks to go back to: a name and a text.
     pub(super) snapshots: Vec<(String, String)>,
+    /// Lights that were off before one was left alone.
+    pub(super) dark: Vec<String>,
 }
 
 impl Work {
@@ -101,6 +107,15 @@ impl Work {
     pub fn incident(&self) -> Option<&str> {
         self.pointer.incident.as_deref()
     }
+}
+
+/// What takes the place of the look that is open.
+#[derive(Clone, Debug)]
+pub(super) enum Leave {
+    /// Nothing: the window closes.
+    Close,
+    /// Another scene.
+    Open(Box<Request>),
 }
 
 /// What a window that was closed leaves to be finished.
@@ -145,7 +160,12 @@ pub struct App {
     pub(super) canvas: Option<Canvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
-    pub(super) about_to_close: bool,
+    /// What waits for the user's word on changes that are not saved.
+    pub(super) leaving: Option<Leave>,
+    /// The place that is to be saved to over what is there, after the user was told.
+    pub(super) replaces: Option<PathBuf>,
+    /// The keyboard points: at the middle of the picture.
+    pub(super) by_keys: bool,
     pub(super) open_field: String,
     pub(super) save_field: Option<String>,
     /// The sequence to be written: name of the files, first moment (s), how long (s), pictures a second.
@@ -194,7 +214,9 @@ impl App {
             brush: Brush::default(),
             stroke: None,
             canvas: None,
-            about_to_close: false,
+            leaving: None,
+            replaces: None,
+            by_keys: false,
             open_field: String::new(),
             save_field: None,
             sequence: None,
@@ -221,10 +243,27 @@ impl App {
         &self.ctx
     }
 
-    /// Opens a scene in the place of the one before; where it cannot be opened the old one stays.
+    /// Opens a scene in the place of the one before, after a question where that has changes that are not saved; where it cannot be
+    /// opened the old one stays.
     pub fn open(&mut self, request: &Request) {
+        if self.unsaved() {
+            self.leaving = Some(Leave::Open(Box::new(request.clone())));
+        } else {
+            self.open_now(request);
+        }
+    }
+
+    fn unsaved(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.document.changed())
+    }
+
+    /// Opens a scene in the place of the one before, whatever that has to lose.
+    pub(super) fn open_now(&mut self, request: &Request) {
+        let request = &whole_name(request);
         match self.opened(request) {
             Ok(work) => {
+                self.engine.forget_errands();
+                self.mixer.forget();
                 for remark in &work.stage.opened.remarks {
                     self.say(remark.clone());
                 }
@@ -246,12 +285,17 @@ impl App {
     }
 
     fn opened(&self, request: &Request) -> Result<Work, ViewError> {
+        let request = &whole_name(request);
         let source = studio::read(request)?;
         let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
+        if let (None, Some(state)) = (document.file(), &self.options.state) {
+            document = document.with_copy(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
+        }
         for assignment in &request.set {
             // As `Look::assign`: the command line's assignments are changes that can be taken back.
             let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-            document.set(&[(path.trim(), Some(value.trim()))]).map_err(studio::StudioError::from)?;
+            let value = value_from_here(path.trim(), value.trim());
+            document.set(&[(path.trim(), Some(&value))]).map_err(studio::StudioError::from)?;
         }
         let look = document.look().map_err(studio::StudioError::from)?;
         let stage = Stage::new(&self.engine, request, source.scene, look, source.remarks)?;
@@ -274,8 +318,11 @@ impl App {
             selected: Selection::default(),
             pointer: Pointer::default(),
             broken: None,
+            trouble: None,
+            misfit: None,
             walls: None,
             snapshots: Vec::new(),
+            dark: Vec::new(),
         })
     }
 
@@ -284,6 +331,8 @@ impl App {
         let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.ends_with(ending);
         let text = file.display().to_string();
+        // The look may lie elsewhere than where the program was started.
+        let whole = std::path::absolute(file).map_or_else(|_| text.clone(), |whole| whole.display().to_string());
         if ends(".glb") || ends(".gltf") {
             self.open(&Request { scene: Some(file.into()), ..Request::default() });
         } else if ends(".look.toml") {
@@ -291,13 +340,13 @@ impl App {
             self.open(&request);
         } else if ends(".ies") {
             match self.work.as_ref().and_then(|work| work.selected.light_name()) {
-                Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&text))]),
+                Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&whole))]),
                 None => self.complain("select the light that the profile is for, then drop the file again".into()),
             }
         } else if ends(".json") {
-            self.set(&[("camera.lens.prescription", Some(&text))]);
+            self.set(&[("camera.lens.prescription", Some(&whole))]);
         } else if ends(".hdr") {
-            self.set(&[("environment.file", Some(&text))]);
+            self.set(&[("environment.file", Some(&whole))]);
         } else if ends(".exr") || ends(".png") {
             match self.truth.load(file) {
                 Ok(()) => self.say(format!("{text} is the reference; V shows it")),
@@ -411,11 +460,15 @@ impl App {
                 if moves {
                     work.stage.set_pose(None);
                 }
-                work.stage.follow(look).map(|_| moves)
+                work.stage.follow(look).map(|change| (moves, change))
             });
         match followed {
-            Ok(moved) => {
+            Ok((moved, change)) => {
                 work.broken = None;
+                if change == Change::Scene {
+                    // Read in another light.
+                    work.pointer.incident = None;
+                }
                 work.controller.set_fov(fov(&work.stage));
                 if moved {
                     work.placed = Pose::from_world(work.stage.pose());
@@ -423,7 +476,7 @@ impl App {
                 }
                 self.truth.begin_anew();
             }
-            Err(ViewError::Gpu(error)) => self.lost(error.to_string()),
+            Err(error) if error.ends() => self.lost(error.to_string()),
             Err(error) => {
                 // A name that no light has, sizes that are missing: the text stays, and undo takes it back.
                 let text = error.to_string();
@@ -433,7 +486,7 @@ impl App {
         }
     }
 
-    /// The device is gone, or its memory full: the look is what counts.
+    /// The device is gone: the look is what counts.
     fn lost(&mut self, error: String) {
         if let Some(work) = &mut self.work {
             work.document.keep_copy_now();
@@ -535,7 +588,7 @@ impl App {
         let Some(work) = &mut self.work else { return };
         match outcome {
             Outcome::Read(point, Ok(lux)) => {
-                let text = format!("{:.4} lx at {:.2} {:.2} {:.2}", lux.get(), point.x, point.y, point.z);
+                let text = format!("{} at {:.2} {:.2} {:.2}", lux_text(lux.get()), point.x, point.y, point.z);
                 work.pointer.incident = Some(text);
             }
             Outcome::Mixed(Ok(mixed)) => self.mixer.take(Some(mixed)),
@@ -560,12 +613,17 @@ impl App {
         }
         let Some(work) = &mut self.work else { return };
         match drawn {
-            Ok(_) => {}
-            Err(ViewError::Gpu(error)) => self.lost(error.to_string()),
+            Ok(_) => {
+                let order = work.stage.order();
+                if work.stage.finished.as_ref().is_some_and(|finished| finished.order == order) {
+                    work.trouble = None;
+                }
+            }
+            Err(error) if error.ends() => self.lost(error.to_string()),
             Err(error) => {
                 let text = error.to_string();
-                if work.broken.as_ref() != Some(&text) {
-                    work.broken = Some(text.clone());
+                if work.trouble.as_ref() != Some(&text) {
+                    work.trouble = Some(text.clone());
                     self.complain(text);
                 }
             }
@@ -633,10 +691,24 @@ impl App {
         output
     }
 
-    /// Somebody wants the window closed: at once, or after a question where there is something to lose.
+    /// Somebody wants the window closed: at once, or after a question where there is something to lose; who asks twice gets it, and
+    /// the next start offers what was not saved.
     pub fn close(&mut self) {
-        let unsaved = self.work.as_ref().is_some_and(|work| work.document.changed());
-        if unsaved && !self.about_to_close { self.about_to_close = true } else { self.closes = true }
+        if self.unsaved() && !matches!(self.leaving, Some(Leave::Close)) {
+            self.leaving = Some(Leave::Close);
+        } else {
+            self.keep_what_is_unsaved();
+            self.closes = true;
+        }
+    }
+
+    /// Leaves the look for what waits.
+    pub(super) fn go_on(&mut self) {
+        match self.leaving.take() {
+            Some(Leave::Close) => self.closes = true,
+            Some(Leave::Open(request)) => self.open_now(&request),
+            None => {}
+        }
     }
 
     /// Scenes opened lately, newest first.
@@ -659,6 +731,31 @@ impl App {
             work.document.keep_copy_now();
         }
     }
+}
+
+/// An illuminance as people read it: four digits after the point, or four that count.
+pub(super) fn lux_text(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.01 { format!("{value:.3e} lx") } else { format!("{value:.4} lx") }
+}
+
+/// A request that names a built-in scene by the name that it has everywhere.
+fn whole_name(request: &Request) -> Request {
+    match request.builtin() {
+        Ok(Some(builtin)) => {
+            let scene = format!("{}{}", crate::scene::procedural::PREFIX, builtin.name);
+            Request { scene: Some(scene.into()), ..request.clone() }
+        }
+        _ => request.clone(),
+    }
+}
+
+/// A value as the command line gives it: files are named from where the program was started, not from the look.
+fn value_from_here(path: &str, value: &str) -> String {
+    let bare = value.trim_matches('"');
+    if !look::names_a_file(path, bare) {
+        return value.into();
+    }
+    std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
 }
 
 /// Where a look is saved: its file, else beside the scene.

@@ -26,6 +26,9 @@ use crate::{
 /// Steps that can be undone at most: their texts are kept whole.
 const MOST_STEPS: usize = 1000;
 
+/// Bytes of painted flow maps that wait to be undone, at most; the oldest steps go first.
+const MOST_MAPS: usize = 256 << 20;
+
 /// How long a change waits for the copy for accidents.
 const COPY_AFTER: Duration = Duration::from_secs(2);
 
@@ -48,6 +51,12 @@ pub struct Document {
     saved: String,
     /// When the first change came that the copy for accidents lacks.
     uncopied: Option<Instant>,
+    /// The copy for accidents of a look without a file.
+    unnamed_copy: Option<PathBuf>,
+    /// Whether this run has written the copy for accidents.
+    copied: bool,
+    /// The file's text as others have written it, of which the user has been told.
+    told_of: Option<String>,
 }
 
 /// A flow map painted here.
@@ -71,6 +80,17 @@ struct Step {
     text: String,
     maps: Maps,
     what: String,
+}
+
+impl Step {
+    /// Bytes of its maps that the next step no longer has.
+    fn new_bytes(&self, next: &Maps) -> usize {
+        let gone = |(name, painted): &(&String, &Painted)| {
+            next.get(*name).is_none_or(|other| !Arc::ptr_eq(&other.map, &painted.map))
+        };
+        let bytes = |painted: &Painted| painted.map.width() * painted.map.height() * size_of::<[f32; 3]>();
+        self.maps.iter().filter(gone).map(|(_, painted)| bytes(painted)).sum()
+    }
 }
 
 /// What a document's copy for accidents holds, where it is newer than the file.
@@ -97,7 +117,16 @@ impl Document {
             last: None,
             saved: text.into(),
             uncopied: None,
+            unnamed_copy: None,
+            copied: false,
+            told_of: None,
         }
+    }
+
+    /// The document with a place for its copy for accidents as long as it has no file.
+    #[must_use]
+    pub fn with_copy(self, copy: PathBuf) -> Self {
+        Self { unnamed_copy: Some(copy), ..self }
     }
 
     /// The text.
@@ -161,16 +190,16 @@ impl Document {
             Some(file) if self.maps.get(name).is_some_and(|painted| painted.file == file) => file,
             // Painted in an earlier run: undo goes back to what the file had, also after a save.
             Some(file) if file == own => {
-                self.maps.insert(name.into(), Painted { file: file.clone(), map: Arc::clone(before) });
-                self.saved_maps = self.maps.clone();
+                let painted = Painted { file: file.clone(), map: Arc::clone(before) };
+                // Each step that can be taken back had it too, in its file.
+                let steps = self.undo.iter_mut().chain(&mut self.redo).map(|step| &mut step.maps);
+                for maps in steps.chain([&mut self.maps, &mut self.saved_maps]) {
+                    maps.entry(name.into()).or_insert_with(|| painted.clone());
+                }
                 file
             }
             // Somebody else's map stays as it is.
-            _ => (2..100)
-                .map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")))
-                .fold(None, |free: Option<String>, next| free.or((!self.beside(&next).exists()).then_some(next)))
-                .filter(|_| self.beside(&own).exists())
-                .unwrap_or(own),
+            _ => self.free(own),
         };
         let pair = |v: DVec2| format!("{} {}", v.x, v.y);
         let [origin, size] = rectangle.map(pair);
@@ -187,6 +216,15 @@ impl Document {
         self.step(text, maps, &format!("flow of {name}"));
         self.rest();
         Ok(())
+    }
+
+    /// A file's name, numbered where there is such a file already.
+    fn free(&self, own: String) -> String {
+        if !self.beside(&own).exists() {
+            return own;
+        }
+        let numbered = (2..100).map(|number| own.replace(".flow.png", &format!(".{number}.flow.png")));
+        numbered.into_iter().find(|name| !self.beside(name).exists()).unwrap_or(own)
     }
 
     /// The name of a flow map's file: of the look and of the water.
@@ -239,7 +277,9 @@ impl Document {
         let goes_on = self.last.as_deref() == Some(what);
         if !goes_on || self.undo.is_empty() {
             self.undo.push(Step { text: self.text.clone(), maps: self.maps.clone(), what: what.into() });
-            if self.undo.len() > MOST_STEPS {
+            let mut held: usize = self.undo.windows(2).map(|pair| pair[0].new_bytes(&pair[1].maps)).sum();
+            while self.undo.len() > MOST_STEPS || (self.undo.len() > 1 && held > MOST_MAPS) {
+                held = held.saturating_sub(self.undo[0].new_bytes(self.undo.get(1).map_or(&maps, |next| &next.maps)));
                 self.undo.remove(0);
             }
         }
@@ -290,6 +330,18 @@ impl Document {
         let Some(file) = self.file.clone() else {
             return Err(OutputError { file: self.name.clone(), detail: "it has no place yet".into() });
         };
+        if let Ok(there) = Look::text_of(&file)
+            && there != self.saved
+            && there != self.text
+            && self.told_of.as_ref() != Some(&there)
+        {
+            self.told_of = Some(there);
+            return Err(OutputError {
+                file: file.display().to_string(),
+                detail: "another program has changed it since it was read; save again to replace what that wrote, or save as another file"
+                    .into(),
+            });
+        }
         for (name, painted) in self.used() {
             let to = file.with_file_name(&painted.file);
             let there = self.saved_maps.get(name).is_some_and(|saved| Arc::ptr_eq(&saved.map, &painted.map));
@@ -300,29 +352,62 @@ impl Document {
         output::write_text(&file, &self.text)?;
         self.saved = self.text.clone();
         self.saved_maps = self.maps.clone();
+        self.told_of = None;
         self.forget_copy();
         Ok(file)
     }
 
-    /// Saves to another file from now on.
+    /// Saves to another file from now on, over what is there. What the text names beside the old file is named from the new one; maps
+    /// painted here go beside it, over nobody's.
     ///
     /// # Errors
-    /// Whatever the file system says.
+    /// Whatever the file system says; all is as it was then.
     pub fn save_as(&mut self, file: PathBuf) -> Result<PathBuf, OutputError> {
-        let before = (self.file.replace(file.clone()), std::mem::replace(&mut self.name, file.display().to_string()));
-        self.save().inspect_err(|_| (self.file, self.name) = before)
+        if self.file.as_ref() == Some(&file) {
+            self.told_of = Look::text_of(&file).ok();
+            return self.save();
+        }
+        let copies: Vec<PathBuf> = if self.copied { self.own_copies() } else { Vec::new() };
+        let before =
+            (self.file.clone(), self.name.clone(), self.text.clone(), self.maps.clone(), self.saved_maps.clone());
+        let steps = (self.undo.clone(), self.redo.clone());
+        let folder = folder_of(&self.name);
+        (self.file, self.name) = (Some(file.clone()), file.display().to_string());
+        let moves = Moves {
+            from: (folder != folder_of(&self.name)).then_some(folder),
+            maps: used(&before.2, &before.3)
+                .into_iter()
+                .map(|(name, painted)| (name.clone(), (painted.file.clone(), self.free(self.name_for(name)))))
+                .collect(),
+        };
+        (self.text, self.maps) = moves.of(&self.text, &self.maps);
+        for step in self.undo.iter_mut().chain(&mut self.redo) {
+            (step.text, step.maps) = moves.of(&step.text, &step.maps);
+        }
+        // None of them has a file there yet.
+        self.saved_maps.clear();
+        self.told_of = Look::text_of(&file).ok();
+        let saved = self.save();
+        if saved.is_ok() {
+            // Those of the old place, which has no accident behind it.
+            for copy in copies {
+                let _ = fs::remove_file(copy);
+            }
+        } else {
+            (self.file, self.name, self.text, self.maps, self.saved_maps) = before;
+            (self.undo, self.redo) = steps;
+        }
+        saved
     }
 
     /// The maps painted here that the text names.
     fn used(&self) -> Vec<(&String, &Painted)> {
-        let values = self.values();
-        let named = |name: &str, file: &str| values.get(&format!("water.{name}.flow")).is_some_and(|now| now == file);
-        self.maps.iter().filter(|(name, painted)| named(name, &painted.file)).collect()
+        used(&self.text, &self.maps)
     }
 
-    /// The copy for accidents: beside the file.
+    /// The copy for accidents: beside the file, else where it was told.
     fn copy(&self) -> Option<PathBuf> {
-        let file = self.file.as_ref()?;
+        let Some(file) = self.file.as_ref() else { return self.unnamed_copy.clone() };
         let mut name = file.file_name()?.to_os_string();
         name.push(".autosave");
         Some(file.with_file_name(name))
@@ -339,13 +424,17 @@ impl Document {
             self.forget_copy();
         } else if let Some(copy) = self.copy() {
             let before = self.copied_maps();
+            if let Some(folder) = self.unnamed_copy.as_deref().and_then(Path::parent).filter(|_| self.file.is_none()) {
+                // Where it cannot be made, the copy says so.
+                let _ = fs::create_dir_all(folder);
+            }
             if let Err(error) = self.copy_maps().and_then(|()| output::write_text(&copy, &self.text)) {
                 log::warn!("{error}");
                 return;
             }
+            self.copied = true;
             // Maps of an earlier accident that were not taken up: no text would have them but by mistake.
-            let used: Vec<PathBuf> =
-                self.used().iter().map(|(_, painted)| copy_of(&self.beside(&painted.file))).collect();
+            let used: Vec<PathBuf> = self.used().iter().map(|(_, painted)| self.copy_of_map(&painted.file)).collect();
             for map in before.iter().filter(|map| !used.contains(map)) {
                 let _ = fs::remove_file(map);
             }
@@ -360,14 +449,12 @@ impl Document {
             .into_iter()
             .filter(|(path, file)| path.starts_with("water.") && path.ends_with(".flow") && plain(file))
             // Ours are all beside the look; what lies elsewhere is not touched.
-            .map(|(_, file)| copy_of(&self.beside(&file)))
+            .map(|(_, file)| self.copy_of_map(&file))
             .collect()
     }
 
     fn copy_maps(&self) -> Result<(), OutputError> {
-        self.used()
-            .into_iter()
-            .try_for_each(|(_, painted)| write_map(&copy_of(&self.beside(&painted.file)), &painted.map))
+        self.used().into_iter().try_for_each(|(_, painted)| write_map(&self.copy_of_map(&painted.file), &painted.map))
     }
 
     /// Writes the copy for accidents at once, as before an end that nobody wants.
@@ -382,15 +469,28 @@ impl Document {
         self.uncopied.map(|since| COPY_AFTER.saturating_sub(since.elapsed()))
     }
 
+    /// The user has seen what is not saved and does not want it: there is no accident.
+    pub fn discard(&mut self) {
+        self.forget_copy();
+    }
+
+    /// The copy for accidents of a flow map's file.
+    fn copy_of_map(&self, file: &str) -> PathBuf {
+        let unnamed = self.unnamed_copy.as_deref().filter(|_| self.file.is_none());
+        copy_of(&unnamed.map_or_else(|| self.beside(file), |copy| copy.with_file_name(file)))
+    }
+
+    /// The copy for accidents and those of maps; they may never have been written.
+    fn own_copies(&self) -> Vec<PathBuf> {
+        let Some(copy) = self.copy() else { return Vec::new() };
+        let maps = self.maps.values().map(|painted| self.copy_of_map(&painted.file));
+        maps.chain(self.copied_maps()).chain([copy]).collect()
+    }
+
     fn forget_copy(&mut self) {
-        self.uncopied = None;
-        if let Some(copy) = self.copy() {
-            let maps = self.maps.values().map(|painted| copy_of(&self.beside(&painted.file)));
-            let maps: Vec<PathBuf> = maps.chain(self.copied_maps()).collect();
-            // They may never have been written.
-            for file in maps.into_iter().chain([copy]) {
-                let _ = fs::remove_file(file);
-            }
+        (self.uncopied, self.copied) = (None, false);
+        for file in self.own_copies() {
+            let _ = fs::remove_file(file);
         }
     }
 
@@ -402,7 +502,7 @@ impl Document {
         let mut maps = Maps::new();
         for (path, file) in look::flattened(&text) {
             let name = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
-            let bytes = name.and_then(|_| fs::read(copy_of(&self.beside(&file))).ok());
+            let bytes = name.and_then(|_| fs::read(self.copy_of_map(&file)).ok());
             if let (Some(name), Some(Ok(map))) = (name, bytes.map(|bytes| FlowMap::from_png(&bytes))) {
                 maps.insert(name.into(), Painted { file, map: Arc::new(map) });
             }
@@ -411,7 +511,53 @@ impl Document {
     }
 }
 
-/// The copy for accidents of a flow map's file.
+/// The maps painted here that a text names.
+fn used<'a>(text: &str, maps: &'a Maps) -> Vec<(&'a String, &'a Painted)> {
+    let values: BTreeMap<String, String> = look::flattened(text).into_iter().collect();
+    let named = |name: &str, file: &str| values.get(&format!("water.{name}.flow")).is_some_and(|now| now == file);
+    maps.iter().filter(|(name, painted)| named(name, &painted.file)).collect()
+}
+
+/// The folder that a look's relative names start from.
+fn folder_of(name: &str) -> PathBuf {
+    Path::new(name).parent().unwrap_or_else(|| Path::new("")).into()
+}
+
+/// What a text and its maps become in another place.
+struct Moves {
+    /// The old folder, where the new one is another.
+    from: Option<PathBuf>,
+    /// Old and new files of painted maps, by their water.
+    maps: BTreeMap<String, (String, String)>,
+}
+
+impl Moves {
+    fn of(&self, text: &str, maps: &Maps) -> (String, Maps) {
+        let (mut text, mut maps) = (text.to_owned(), maps.clone());
+        for (path, value) in look::flattened(&text) {
+            let water = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
+            let painted = water.and_then(|water| self.maps.get(water)).filter(|(old, _)| *old == value);
+            let new = match (painted, &self.from) {
+                (Some((_, new)), _) => new.clone(),
+                (None, Some(folder)) if look::names_a_file(&path, &value) => {
+                    // A path that cannot be made whole stays: the look says that the file is missing.
+                    std::path::absolute(folder.join(&value)).map_or(value, |whole| whole.display().to_string())
+                }
+                _ => continue,
+            };
+            // The text has been read before: it can be edited.
+            text = edited("", &text, &path, Some(&new)).unwrap_or(text);
+        }
+        for (water, (old, new)) in &self.maps {
+            if let Some(painted) = maps.get_mut(water).filter(|painted| painted.file == *old) {
+                painted.file.clone_from(new);
+            }
+        }
+        (text, maps)
+    }
+}
+
+/// The copy for accidents of a file.
 fn copy_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
     name.push(".autosave");
@@ -669,6 +815,131 @@ mod tests {
         next.save().unwrap();
         assert_eq!(names(), ["a.look.toml", "sub"]);
         assert!(elsewhere.exists());
+    }
+
+    fn maps() -> ([Arc<FlowMap>; 3], [DVec2; 2]) {
+        let map = |x: f32| {
+            let plain = FlowMap::new(8, 4, vec![glam::Vec2::ZERO; 32]).unwrap();
+            Arc::new(plain.with_velocities(vec![glam::Vec2::new(x, 0.0); 32]).unwrap())
+        };
+        ([0.0, 0.25, 0.5].map(map), [DVec2::ZERO, DVec2::ONE])
+    }
+
+    #[test]
+    fn maps_of_several_waters_are_all_saved_and_undone() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        let open = |text: &str| Document::new(text, &file.display().to_string(), Some(file.clone()));
+        let ([zero, one, two], rectangle) = maps();
+        // An earlier run has painted both.
+        let mut first = open(TEXT);
+        for water in ["A", "B"] {
+            first.paint(water, &zero, Arc::clone(&one), rectangle, None).unwrap();
+        }
+        first.save().unwrap();
+        let mut next = open(&fs::read_to_string(&file).unwrap());
+        next.set(&[("camera.lens.f_stop", Some("8"))]).unwrap();
+        for water in ["A", "B"] {
+            next.paint(water, &one, Arc::clone(&two), rectangle, None).unwrap();
+        }
+        next.save().unwrap();
+        for water in ["A", "B"] {
+            assert_eq!(FlowMap::read(&dir.path().join(format!("a.{water}.flow.png"))).unwrap(), *two, "{water}");
+        }
+        // Back before the strokes, and before the dial: the maps are those of the file then.
+        for _ in 0..3 {
+            next.undo().unwrap();
+            let maps = next.look().unwrap().water;
+            assert_eq!(maps["B"].map, Some(Arc::clone(&one)));
+        }
+        assert_eq!(next.look().unwrap().water["A"].map, Some(Arc::clone(&one)));
+        assert!(next.changed());
+    }
+
+    #[test]
+    fn painted_maps_that_wait_to_be_undone_are_bounded() {
+        let big = |x: f32| {
+            let plain = FlowMap::new(2048, 2048, vec![glam::Vec2::ZERO; 2048 * 2048]).unwrap();
+            Arc::new(plain.with_velocities(vec![glam::Vec2::new(x, 0.0); 2048 * 2048]).unwrap())
+        };
+        let mut document = Document::new(TEXT, "a.look.toml", None);
+        let mut before = big(0.0);
+        for stroke in 1..=8u8 {
+            let map = big(f32::from(stroke) / 10.0);
+            document.paint("A", &before, Arc::clone(&map), [DVec2::ZERO, DVec2::ONE], None).unwrap();
+            before = map;
+        }
+        let steps = std::iter::from_fn(|| document.undo()).count();
+        assert!((2..8).contains(&steps), "{steps} steps of 48 MiB each");
+    }
+
+    #[test]
+    fn saved_elsewhere_a_look_still_finds_its_files_and_takes_nobodys() {
+        let dir = tempfile::tempdir().unwrap();
+        let [here, there] = ["here", "there"].map(|name| dir.path().join(name));
+        fs::create_dir(&here).unwrap();
+        fs::create_dir(&there).unwrap();
+        let ([zero, one, _], rectangle) = maps();
+        let file = here.join("a.look.toml");
+        let text = "[lights.Key]\nies = \"lamps/key.ies\"\n[environment]\nfile = \"/sky.hdr\"\n";
+        let mut document = Document::new(text, &file.display().to_string(), Some(file.clone()));
+        document.paint("Pool", &zero, Arc::clone(&one), rectangle, None).unwrap();
+        document.keep_copy_now();
+        assert!(here.join("a.look.toml.autosave").exists());
+        // Somebody else's map has the name that ours would have there.
+        fs::write(there.join("b.Pool.flow.png"), b"theirs").unwrap();
+        document.save_as(there.join("b.look.toml")).unwrap();
+        let values = document.values();
+        assert_eq!(values["lights.Key.ies"], here.join("lamps/key.ies").display().to_string());
+        assert_eq!(values["environment.file"], "/sky.hdr");
+        assert_eq!(values["water.Pool.flow"], "b.Pool.2.flow.png");
+        assert_eq!(FlowMap::read(&there.join("b.Pool.2.flow.png")).unwrap(), *one);
+        assert_eq!(fs::read(there.join("b.Pool.flow.png")).unwrap(), b"theirs");
+        assert_eq!(document.look().unwrap().water["Pool"].map, Some(Arc::clone(&one)));
+        assert_eq!(fs::read_dir(&here).unwrap().count(), 0, "no accident is left behind");
+        document.undo().unwrap();
+        assert_eq!(document.values()["lights.Key.ies"], here.join("lamps/key.ies").display().to_string());
+        assert!(!document.changed() || document.text() != document.saved);
+    }
+
+    #[test]
+    fn what_others_wrote_is_replaced_only_once_that_was_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.look.toml");
+        fs::write(&file, TEXT).unwrap();
+        let mut document = Document::new(TEXT, &file.display().to_string(), Some(file.clone()));
+        document.set(&[("camera.lens.f_stop", Some("4"))]).unwrap();
+        let theirs = format!("{TEXT}# by hand\n");
+        fs::write(&file, &theirs).unwrap();
+        let said = document.save().unwrap_err().to_string();
+        assert!(said.contains("another program has changed it"), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+        assert!(document.changed());
+        document.save().unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), document.text());
+        // Again by hand, again asked.
+        fs::write(&file, &theirs).unwrap();
+        document.set(&[("camera.lens.f_stop", Some("5.6"))]).unwrap();
+        document.save().unwrap_err();
+    }
+
+    #[test]
+    fn a_look_without_a_file_has_its_copy_where_it_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("unsaved/petals.look.toml.autosave");
+        let open = || Document::new(TEXT, "petals.look.toml", None).with_copy(copy.clone());
+        let ([zero, one, _], rectangle) = maps();
+        let mut document = open();
+        document.paint("Pond", &zero, Arc::clone(&one), rectangle, None).unwrap();
+        document.keep_copy_now();
+        let mut next = open();
+        next.take_up(next.recovered().unwrap());
+        assert_eq!(next.text(), document.text());
+        assert_eq!(next.look().unwrap().water["Pond"].map.as_deref(), Some(&*one));
+        // Whoever does not want it has no accident.
+        document.discard();
+        assert_eq!(fs::read_dir(dir.path().join("unsaved")).unwrap().count(), 0);
+        assert!(open().recovered().is_none());
     }
 
     #[test]

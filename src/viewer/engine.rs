@@ -9,7 +9,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -29,7 +29,7 @@ use crate::{
     gpu::Gpu,
     passes::GpuScene,
     scene::{
-        Scene,
+        Projection, Scene,
         look::metering::{ExposureControl, Metering},
     },
     studio::{
@@ -72,6 +72,10 @@ pub struct Finished {
     pub order: u64,
     /// Whether it is of a still view.
     pub still: bool,
+    /// The scene at its moment, where it is of a still view.
+    pub scene: Option<Arc<Scene>>,
+    /// Where its camera stood, and what it sees.
+    pub camera: (DMat4, Projection),
     /// How long its frame took, from the first command to the last byte (ms).
     pub frame_ms: f64,
     /// Its number: another one for each picture.
@@ -94,14 +98,18 @@ pub enum Task {
 #[derive(Default)]
 struct Inbox {
     order: Option<Order>,
-    errands: VecDeque<Errand>,
+    /// Each with its number and that of its scene's first order.
+    errands: VecDeque<([u64; 2], Errand)>,
+    /// Errands so far.
+    sent: u64,
 }
 
 /// What the engine has to say.
 #[derive(Default)]
 struct News {
     finished: Option<Arc<Finished>>,
-    outcomes: Vec<Outcome>,
+    /// Each with the number of its scene's first order.
+    outcomes: Vec<(u64, Outcome)>,
     error: Option<ViewError>,
     /// The wish that the error answers, or the last that has ended without one.
     answered: u64,
@@ -115,8 +123,9 @@ struct Shared {
     news: Mutex<News>,
     told: Condvar,
     ends: AtomicBool,
-    /// The errand under way is not wanted any more.
-    cancel: AtomicBool,
+    /// The errand under way, and the last that is not wanted any more.
+    running: AtomicU64,
+    cancelled: AtomicU64,
     /// No more pictures will come.
     over: AtomicBool,
 }
@@ -162,27 +171,41 @@ impl Engine {
     }
 
     /// Has something done beside the picture of the last order.
-    pub(super) fn send_on(&self, errand: Errand) {
-        self.shared.cancel.store(false, Ordering::Relaxed);
-        lock(&self.shared.inbox).errands.push_back(errand);
+    pub(super) fn send_on(&self, scene: u64, errand: Errand) {
+        {
+            let mut inbox = lock(&self.shared.inbox);
+            inbox.sent += 1;
+            let number = inbox.sent;
+            inbox.errands.push_back(([number, scene], errand));
+        }
         self.shared.wake.notify_all();
     }
 
     /// Ends the errand under way, soon.
     pub fn cancel(&self) {
-        self.shared.cancel.store(true, Ordering::Relaxed);
+        self.shared.cancelled.store(self.shared.running.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Nothing that was asked of the scene that is open is wanted any more.
+    pub(super) fn forget_errands(&self) {
+        let last = {
+            let mut inbox = lock(&self.shared.inbox);
+            inbox.errands.clear();
+            inbox.sent
+        };
+        self.shared.cancelled.store(last, Ordering::Relaxed);
     }
 
     /// Nothing more is wanted: the thread ends with the step that it is at.
     pub(super) fn end(&self) {
-        self.shared.cancel.store(true, Ordering::Relaxed);
         self.shared.ends.store(true, Ordering::Relaxed);
         self.shared.wake.notify_all();
     }
 
-    /// What became of errands, each once.
-    pub(super) fn outcomes(&self) -> Vec<Outcome> {
-        std::mem::take(&mut lock(&self.shared.news).outcomes)
+    /// What became of a scene's errands, each once; what became of those of scenes before it nobody asks.
+    pub(super) fn outcomes(&self, scene: u64) -> Vec<Outcome> {
+        let outcomes = std::mem::take(&mut lock(&self.shared.news).outcomes);
+        outcomes.into_iter().filter(|(of, _)| *of == scene).map(|(_, outcome)| outcome).collect()
     }
 
     /// The newest picture.
@@ -267,6 +290,8 @@ struct There {
     still_at: Instant,
     full: bool,
     aovs: Vec<Aov>,
+    /// The view or the moment is another one than the meter has read.
+    unread: bool,
 }
 
 struct Worker {
@@ -298,12 +323,13 @@ impl Worker {
                     self.task(Some(Task::Upload));
                     self.follow(order).map(|()| true)
                 }
-                (None, Some(errand)) => {
+                (None, Some(([number, scene], errand))) => {
+                    self.shared.running.store(number, Ordering::Relaxed);
                     let outcome = self.run_errand(errand);
                     // It drew other pictures: this one begins anew.
                     self.still = 0;
                     outcome.map(|outcome| {
-                        lock(&self.shared.news).outcomes.push(outcome);
+                        lock(&self.shared.news).outcomes.push((scene, outcome));
                         self.tell();
                         true
                     })
@@ -322,7 +348,7 @@ impl Worker {
                 Ok(true) => {}
                 Ok(false) => self.wait(),
                 Err(error) => {
-                    let lost = matches!(error, ViewError::Gpu(_));
+                    let (lost, of_device) = (error.ends(), error.of_device());
                     let wish = answers.or(self.there.as_ref().map(|there| there.order)).unwrap_or_default();
                     {
                         let mut news = lock(&self.shared.news);
@@ -334,6 +360,9 @@ impl Worker {
                     self.still = u32::MAX;
                     if lost {
                         self.shared.ends.store(true, Ordering::Relaxed);
+                    } else if of_device {
+                        // Memory that is full, a limit: the next wish begins with nothing of what failed.
+                        (self.there, self.renderer) = (None, None);
                     }
                 }
             }
@@ -409,7 +438,8 @@ impl Worker {
                 if change != Change::Nothing {
                     there.exposed = None;
                 }
-                There { source, opened, order: number, still_at, full, aovs, ..there }
+                let unread = there.unread || there.opened.camera != opened.camera || was != played(&opened);
+                There { source, opened, order: number, still_at, full, aovs, unread, ..there }
             }
             None => {
                 let on_device = opened.upload(renderer)?;
@@ -427,6 +457,7 @@ impl Worker {
                     still_at,
                     full,
                     aovs,
+                    unread: false,
                 }
             }
         };
@@ -456,13 +487,16 @@ impl Worker {
         let by_hand = expose::control(&opened.look) == ExposureControl::Dials(ExposureMode::Manual);
         let exposed = match there.exposed {
             // A still's meter reads once the view has come to rest; on the way the exposure follows what frames show.
-            Some(exposed) if moving || self.still > 0 || (by_hand && exposed.metered.is_some()) => exposed,
+            Some(exposed) if moving || self.still > 0 || (by_hand && exposed.metered.is_some() && !there.unread) => {
+                exposed
+            }
             _ => {
                 {
                     let mut news = lock(&self.shared.news);
                     news.task = Some((Task::Draw, Instant::now()));
                 }
                 let exposed = expose::exposure(opened, renderer, &there.on_device, &view, !moving)?;
+                there.unread = moving;
                 there.white_balance =
                     expose::white_balance(opened, renderer, &there.on_device, &view, exposed.exposure)?;
                 exposed
@@ -513,6 +547,8 @@ impl Worker {
             samples: [number + 1, of],
             order: there.order,
             still: !moving,
+            scene: (!moving).then(|| Arc::clone(&opened.scene)),
+            camera: opened.camera,
             frame_ms: begun.elapsed().as_secs_f64() * 1e3,
             number: self.number,
         };

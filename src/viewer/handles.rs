@@ -391,7 +391,7 @@ impl Grip {
             Handle::Cone => {
                 let outer = (self.held.outer() + by).to_degrees();
                 let least = self.held.inner.to_degrees().max(0.1);
-                ("outer_half_angle", format!("{:.4}", outer.clamp(least, 179.9)))
+                ("outer_half_angle", format!("{:.4}", outer.clamp(least.min(179.9), 179.9)))
             }
         })
     }

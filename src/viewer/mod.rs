@@ -71,6 +71,18 @@ pub enum ViewError {
     System(#[from] std::io::Error),
 }
 
+impl ViewError {
+    /// Whether no more pictures come after it.
+    pub(in crate::viewer) const fn ends(&self) -> bool {
+        matches!(self, Self::Gpu(GpuError::DeviceLost { .. }) | Self::Ended)
+    }
+
+    /// Whether the device is short of something, or refuses it.
+    const fn of_device(&self) -> bool {
+        matches!(self, Self::Gpu(_))
+    }
+}
+
 impl From<StudioError> for ViewError {
     fn from(error: StudioError) -> Self {
         match error {
@@ -91,7 +103,12 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     // A loop that has ended needs no more calls.
     let wake: Wake = Arc::new(move || drop(proxy.lock().unwrap_or_else(PoisonError::into_inner).send_event(Look)));
     let mut handler = Handler { options, gpu_options: gpu, wake, open: None, failed: None };
-    events.run_app(&mut handler).map_err(|error| oops(&error))?;
+    let ran = events.run_app(&mut handler);
+    if let (Err(_), Some(open)) = (&ran, &mut handler.open) {
+        // The display is gone.
+        open.app.keep_what_is_unsaved();
+    }
+    ran.map_err(|error| oops(&error))?;
     // What was open is let go before the display is.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);

@@ -61,10 +61,11 @@ impl Settings {
         Ok(())
     }
 
-    fn read(text: &str) -> Result<Self, String> {
+    /// The settings of a file, and what of it cannot be used.
+    fn read(text: &str) -> Result<(Self, Option<String>), String> {
         let table: toml::Table = text.parse().map_err(|_| "it is no TOML".to_owned())?;
         let window = table.get("window").and_then(toml::Value::as_table).ok_or("it has no [window]")?;
-        let mut settings = Self::default();
+        let (mut settings, mut unused) = (Self::default(), None);
         for (key, value) in window {
             let text = match value {
                 toml::Value::Boolean(is) => is.to_string(),
@@ -73,9 +74,11 @@ impl Settings {
                 toml::Value::String(text) => text.clone(),
                 _ => String::new(),
             };
-            settings.set(&format!("window.{key}"), Some(&text))?;
+            if let Err(error) = settings.set(&format!("window.{key}"), Some(&text)) {
+                unused.get_or_insert(error);
+            }
         }
-        Ok(settings)
+        Ok((settings, unused))
     }
 
     fn text(self) -> String {
@@ -101,7 +104,10 @@ impl Kept {
     pub fn of(folder: Option<&Path>) -> (Self, Option<String>) {
         let Some(file) = folder.map(|folder| folder.join("settings")) else { return (Self::default(), None) };
         let (settings, notice) = match read(&file) {
-            Ok(settings) => (settings, None),
+            Ok((settings, unused)) => {
+                let notice = unused.map(|detail| format!("{}: {detail}; the rest is taken", file.display()));
+                (settings, notice)
+            }
             Err(detail) => {
                 let notice = format!("{}: {detail}; the window's settings begin anew", file.display());
                 (Settings::default(), Some(notice))
@@ -138,9 +144,9 @@ impl Kept {
     }
 }
 
-fn read(file: &Path) -> Result<Settings, String> {
+fn read(file: &Path) -> Result<(Settings, Option<String>), String> {
     match fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Settings::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Settings::default(), None)),
         Err(error) => return Err(error.to_string()),
         Ok(known) if !known.is_file() => return Err("it is no file".into()),
         Ok(known) if known.len() > MOST_BYTES => return Err(format!("{} bytes are too many", known.len())),
@@ -196,21 +202,22 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_file_holds_it_is_said_and_begun_anew() {
-        for (bytes, said) in [
-            (&b"[window"[..], "no TOML"),
-            (b"", "no [window]"),
-            (b"window = 3", "no [window]"),
-            (b"[window]\nhdr = true\npeak = -1", "window.peak"),
-            (b"[window]\nhdr = \"yes\"", "window.hdr"),
-            (b"[window]\nother = 1", "no such setting"),
-            (b"\xff\xfe", "UTF-8"),
+    fn what_of_the_file_cannot_be_used_is_said_and_left_out() {
+        for (bytes, said, hdr) in [
+            (&b"[window"[..], "no TOML", false),
+            (b"", "no [window]", false),
+            (b"window = 3", "no [window]", false),
+            // What can be used of it is.
+            (b"[window]\nhdr = true\npeak = -1", "window.peak", true),
+            (b"[window]\nhdr = \"yes\"", "window.hdr", false),
+            (b"[window]\nother = 1\nhdr = true", "no such setting", true),
+            (b"\xff\xfe", "UTF-8", false),
         ] {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("settings"), bytes).unwrap();
             let (kept, notice) = Kept::of(Some(dir.path()));
             assert!(notice.as_ref().is_some_and(|text| text.contains(said)), "{said}: {notice:?}");
-            assert_eq!(kept.now(), Settings::default());
+            assert_eq!(kept.now(), Settings { hdr, ..Settings::default() });
         }
     }
 }

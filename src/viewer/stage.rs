@@ -18,8 +18,9 @@ use super::{
 };
 use crate::{
     frame::Aov,
+    passes::View,
     scene::{
-        Scene,
+        Projection, Scene,
         look::{LightLook, Look},
     },
     studio::{self, Opened, Request, Size, expose::Exposed},
@@ -196,10 +197,36 @@ impl Stage {
         self.finished.as_ref().map(|finished| &finished.exposed)
     }
 
+    /// The picture of what is wanted, where things move and it is at rest: its scene and camera are those of its moment.
+    fn moment(&self) -> Option<(&Scene, (DMat4, Projection))> {
+        self.opened.animated.as_ref()?;
+        let finished = self.finished.as_ref().filter(|finished| finished.order == self.order)?;
+        Some((finished.scene.as_deref()?, finished.camera))
+    }
+
+    /// The scene as it is seen.
+    #[must_use]
+    pub fn seen(&self) -> &Scene {
+        self.moment().map_or(&self.opened.scene, |(scene, _)| scene)
+    }
+
     /// Where the camera stands.
     #[must_use]
     pub fn pose(&self) -> DMat4 {
-        self.opened.camera.0
+        self.moment().map_or(self.opened.camera.0, |(_, camera)| camera.0)
+    }
+
+    /// What the camera sees.
+    #[must_use]
+    pub fn view(&self) -> View {
+        let (pose, projection) = self.moment().map_or(self.opened.camera, |(_, camera)| camera);
+        View::new(pose, &projection, self.opened.size.width, self.opened.size.height)
+    }
+
+    /// Pixels of a picture at rest.
+    #[must_use]
+    pub fn full_size(&self) -> [u32; 2] {
+        self.size.map(|side| side * self.coarseness)
     }
 
     /// Takes the camera elsewhere; none is back to the look's.
@@ -430,7 +457,7 @@ impl Stage {
     /// Has something done beside the picture; `outcomes` brings what became of it.
     pub fn send_on(&mut self, errand: Errand) {
         self.errands += 1;
-        self.engine.send_on(errand);
+        self.engine.send_on(self.first, errand);
     }
 
     /// Ends the errand under way, soon.
@@ -440,7 +467,7 @@ impl Stage {
 
     /// What became of errands, each once.
     pub fn outcomes(&mut self) -> Vec<Outcome> {
-        let outcomes = self.engine.outcomes();
+        let outcomes = self.engine.outcomes(self.first);
         self.errands = self.errands.saturating_sub(outcomes.len());
         outcomes
     }

@@ -339,6 +339,14 @@ impl Look {
     }
 }
 
+/// Whether a property's value names a file, which is looked for beside the look.
+#[must_use]
+pub fn names_a_file(path: &str, value: &str) -> bool {
+    const FILES: [&str; 5] =
+        ["camera.lens.prescription", "environment.file", "lights.*.ies", "volumes.*.density", "water.*.flow"];
+    FILES.contains(&generic_path(path).as_str()) && !value.is_empty() && !value.starts_with("builtin:")
+}
+
 /// One value with its path, for checks whose messages name both.
 pub(in crate::scene::look) struct Reader<'a> {
     /// As written.

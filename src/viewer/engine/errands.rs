@@ -8,13 +8,18 @@ use super::{Shared, Task, Wake, Worker, lock};
 use crate::{
     camera::exposure::Receptor,
     frame::{
-        Settings,
+        Renderer, Settings,
         incident::{self, IncidentError},
     },
+    gpu::Gpu,
     output,
+    passes::GpuScene,
     photometry::Lux,
     scene::Scene,
-    studio::{self, Request, StudioError, expose::Exposed},
+    studio::{
+        self, Opened, Request, Size, StudioError,
+        expose::{self, Exposed},
+    },
     viewer::ViewError,
 };
 
@@ -49,6 +54,8 @@ pub struct Sequence {
     pub fps: f64,
     /// How many.
     pub count: u32,
+    /// Pixels across and down, whatever the window shows at the moment.
+    pub size: [u32; 2],
 }
 
 /// A picture by what each light gives to it, in nits.
@@ -98,15 +105,16 @@ impl Shared {
     fn progress(&self, wake: &Wake, [done, of]: [usize; 2]) -> Result<(), ViewError> {
         lock(&self.news).task = Some((Task::Draws(done, of), Instant::now()));
         wake();
-        let unwanted = self.ends.load(Ordering::Relaxed) || self.cancel.load(Ordering::Relaxed);
+        let cancelled = self.cancelled.load(Ordering::Relaxed) >= self.running.load(Ordering::Relaxed);
+        let unwanted = self.ends.load(Ordering::Relaxed) || cancelled;
         if unwanted { Err(given_up()) } else { Ok(()) }
     }
 }
 
-/// What is no fault of the device is told, and the engine goes on.
+/// What does not end the engine is told.
 fn told<T>(done: Result<T, ViewError>) -> Result<Result<T, String>, ViewError> {
     match done {
-        Err(error @ ViewError::Gpu(_)) => Err(error),
+        Err(error) if error.ends() => Err(error),
         done => Ok(done.map_err(|error| error.to_string())),
     }
 }
@@ -136,44 +144,25 @@ impl Worker {
     /// Writes pictures of what is played: those that `render --frames` writes.
     fn write(&mut self, sequence: &Sequence) -> Result<u32, ViewError> {
         let (Some(renderer), Some(there)) = (&mut self.renderer, &mut self.there) else { return Err(nothing()) };
-        let Some(exposed) = there.exposed else { return Err(nothing()) };
         let mut opened = there.opened.clone();
+        let [width, height] = sequence.size;
+        if (opened.size.width, opened.size.height) != (width, height) {
+            let camera = opened.camera.0;
+            opened.look_through(opened.look.clone(), Size { width, height })?;
+            opened.camera.0 = camera;
+        }
         let before = opened.animated.as_ref().map(|animated| animated.time);
         renderer.cut();
-        let mut written = Ok(sequence.count);
-        for number in 0..sequence.count {
-            if let Err(error) = self.shared.progress(&self.wake, [number as usize, sequence.count as usize]) {
-                written = Err(error);
-                break;
-            }
-            opened.go_to(sequence.first + f64::from(number) / sequence.fps)?;
-            opened.follow(&self.gpu, &mut there.on_device)?;
-            let mut settings = Settings {
-                white_balance: there.white_balance,
-                frame_number: number,
-                ..opened.picture_settings(&exposed, Vec::new())?
-            };
-            opened.set_in_motion(&mut settings, &there.on_device);
-            // The frames of a sequence join each other; each is of several only where the look asks for it.
-            let picture = match opened.look.passes.aa_samples {
-                None => renderer.render(&there.on_device, &opened.view(), &settings)?,
-                Some(samples) => renderer.render_still(&there.on_device, &opened.view(), &settings, samples)?,
-            };
-            let ending = sequence.file.extension().map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
-            let file = sequence.file.with_extension(format!("{number:04}.{ending}"));
-            let put = output::write_png(&file, picture.width, picture.height, &picture.display);
-            if let Err(error) = put {
-                written = Err(ViewError::Studio(StudioError::Asked(error.to_string())));
-                break;
-            }
-        }
+        let (shared, wake) = (&self.shared, &self.wake);
+        let told = |done: u32| shared.progress(wake, [done as usize, sequence.count as usize]);
+        let written = frames(&self.gpu, renderer, &mut opened, &mut there.on_device, (sequence, &told));
         if let Some(time) = before {
             // Back to what the window shows.
             opened.go_to(time)?;
             opened.follow(&self.gpu, &mut there.on_device)?;
         }
         renderer.cut();
-        written
+        written.map(|()| sequence.count)
     }
 
     /// Draws what each light gives to the picture: that of the light alone less that of none.
@@ -216,4 +205,56 @@ impl Worker {
         let (order, white_balance) = (there.order, there.white_balance);
         Ok(Mixed { size, beyond, lights, exposed, white_balance, order })
     }
+}
+
+/// Draws and writes each picture of a sequence; `told` hears how many are done, and may have had enough.
+fn frames(
+    gpu: &Gpu,
+    renderer: &mut Renderer,
+    opened: &mut Opened,
+    on_device: &mut GpuScene,
+    (sequence, told): (&Sequence, &dyn Fn(u32) -> Result<(), ViewError>),
+) -> Result<(), ViewError> {
+    let mut exposed: Option<(Exposed, Mat3)> = None;
+    for number in 0..sequence.count {
+        told(number)?;
+        opened.go_to(sequence.first + f64::from(number) / sequence.fps)?;
+        opened.follow(gpu, on_device)?;
+        let view = opened.view();
+        renderer.check_size(&view)?;
+        let (now, white_balance) = match exposed {
+            Some(exposed) => exposed,
+            None => {
+                // The meter reads the first; from then on exposure follows the light.
+                let first = expose::exposure(opened, renderer, on_device, &view, true)?;
+                let balance = expose::white_balance(opened, renderer, on_device, &view, first.exposure)?;
+                renderer.cut();
+                (first, balance)
+            }
+        };
+        let last = number + 1 == sequence.count;
+        let mut settings = Settings {
+            white_balance,
+            frame_number: number,
+            histogram: !last && expose::follows(&opened.look),
+            ..opened.picture_settings(&now, Vec::new())?
+        };
+        opened.set_in_motion(&mut settings, on_device);
+        // The frames of a sequence join each other; each is of several only where the look asks for it.
+        let picture = match opened.look.passes.aa_samples {
+            None => renderer.render(on_device, &view, &settings)?,
+            Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
+        };
+        let ending = sequence.file.extension().map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
+        let file = sequence.file.with_extension(format!("{number:04}.{ending}"));
+        output::write_png(&file, picture.width, picture.height, &picture.display)
+            .map_err(|error| ViewError::Studio(StudioError::Asked(error.to_string())))?;
+        let next = if last {
+            now
+        } else {
+            expose::follow(opened, renderer, on_device, &view, (&now, &picture), sequence.fps.recip())?
+        };
+        exposed = Some((next, white_balance));
+    }
+    Ok(())
 }

@@ -35,7 +35,7 @@ impl App {
     /// Where the lights are, to be seen and dragged.
     pub(super) fn handles(&mut self, ui: &mut Ui, rect: Rect, response: &Response) {
         let Some(work) = &mut self.work else { return };
-        let view = work.stage.opened.view();
+        let view = work.stage.view();
         let sight = Sight::new(&view, rect);
         let painter = ui.painter_at(rect);
         let mut moved: Option<(String, DVec3)> = None;
@@ -218,7 +218,7 @@ fn sun_of(work: &Work) -> Option<Sun> {
     let placed = || {
         // A sun of the scene's own is a light like others.
         let own = work.stage.base().nodes.iter().any(|node| node.name == "sun");
-        let walk = work.stage.opened.scene.walk();
+        let walk = work.stage.seen().walk();
         let node = walk.into_iter().find(|placed| !own && placed.node.name == "sun" && placed.node.light.is_some())?;
         let way = node.world.z_axis.truncate().try_normalize()?;
         Some(Horizontal { elevation: way.y.clamp(-1.0, 1.0).asin(), azimuth: way.x.atan2(-way.z) - rotation })

@@ -1,14 +1,17 @@
 //! What is selected, in real units: every change goes into the look by its property's path.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use egui::{ComboBox, DragValue, RichText, Ui};
 use glam::{DMat4, DVec3};
 
 use crate::{
     camera::body::{Dial, Stop},
-    photometry::lights::{Emitter, LightStrength, PhysicalLight},
-    scene::{Light, look},
+    photometry::{
+        color,
+        lights::{Emitter, LightStrength, PhysicalLight},
+    },
+    scene::{Light, Projection, look},
     viewer::{app::App, stage::Stage},
 };
 
@@ -46,7 +49,7 @@ impl Selection {
 
 /// The light of a name as the look has made it, and its place.
 pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, DMat4)> {
-    let scene = &stage.opened.scene;
+    let scene = stage.seen();
     scene.walk().into_iter().find_map(|placed| {
         let light = scene.lights.get(placed.node.light?)?;
         (light.name == name || placed.node.name == name).then_some((light, placed.world))
@@ -55,7 +58,7 @@ pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, D
 
 /// The first place of each light of these names that is on, by one walk through the scene.
 pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>> {
-    let scene = &stage.opened.scene;
+    let scene = stage.seen();
     let mut worlds = vec![None; names.len()];
     for placed in scene.walk() {
         let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
@@ -83,19 +86,72 @@ fn set<'a>(values: &'a Values, path: &str) -> &'a str {
 /// Changes to be made: (path, value), none to take the property out.
 pub(super) type Changes = Vec<(String, Option<String>)>;
 
-/// A number as a property has it: as short as it is exact enough.
+/// A number as a property has it: as short as seven digits are.
 pub(super) fn short(value: f64) -> String {
-    let text = format!("{value:.6}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if value != 0.0 && value.abs() < 1e-4 { format!("{value:e}") } else { text.to_owned() }
+    if value != 0.0 && (value.abs() < 1e-4 || !value.is_finite()) {
+        let text = format!("{value:.6e}");
+        return match text.split_once('e').filter(|(digits, _)| digits.contains('.')) {
+            Some((digits, power)) => format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.')),
+            None => text,
+        };
+    }
+    let text = format!("{value:.*}", decimals(value));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Digits after the point that make seven with those before it.
+fn decimals(value: f64) -> usize {
+    let power = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    (6.0 - power).clamp(0.0, 12.0) as usize
+}
+
+/// A number to be dragged or typed: what is typed counts once it is whole, and what stands there stays until somebody changes it.
+pub(super) fn drag<Num: egui::emath::Numeric>(value: &mut Num) -> DragValue<'_> {
+    let finite = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
+    DragValue::new(value).clamp_existing_to_range(false).update_while_editing(false).custom_parser(finite)
+}
+
+/// A field for a property's number, with what was done to it.
+///
+/// What is typed and is no number, or none of the range, goes to the look as it stands: it takes it or says what it takes.
+fn field(ui: &mut Ui, (now, speed, range): (f64, f64, [f64; 2]), suffix: &str, least_places: usize) -> Option<String> {
+    let mut value = now;
+    let places = decimals(now).max(least_places);
+    let refused = RefCell::new(None);
+    let parse = |text: &str| {
+        let number = text.trim().parse().ok().filter(|value: &f64| (range[0]..=range[1]).contains(value));
+        if number.is_none() {
+            *refused.borrow_mut() = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        }
+        number
+    };
+    let changed = ui
+        .add(
+            drag(&mut value)
+                .speed(speed)
+                .range(range[0]..=range[1])
+                .suffix(suffix)
+                .max_decimals(places)
+                .custom_formatter(|value, _| short(value))
+                .custom_parser(parse),
+        )
+        .changed();
+    refused.into_inner().or_else(|| (changed && differs(now, value, places)).then(|| short(value)))
+}
+
+/// Whether a number is another one than stood there in so many digits after the point: who opens a field and leaves it changes nothing.
+fn differs(now: f64, value: f64, decimals: usize) -> bool {
+    format!("{now:.decimals$}") != format!("{value:.decimals$}")
 }
 
 /// Standard stops to choose from beside a number that can be any.
-fn dial(ui: &mut Ui, name: &str, dial: Dial, now: Option<f64>, path: &str, changes: &mut Changes) {
+///
+/// `now` is what the look says, `solved` what the camera has turned the dial to where the look says nothing.
+fn dial(ui: &mut Ui, name: &str, dial: Dial, [now, solved]: [Option<f64>; 2], path: &str, changes: &mut Changes) {
     ui.label(name);
     ui.horizontal(|ui| {
         let stops = dial.stops();
-        let nearest = now.and_then(|now| dial.nearest(now));
+        let nearest = now.or(solved).and_then(|now| dial.nearest(now));
         let text = match (now, nearest) {
             (Some(now), Some(stop)) if (now / stop.nominal - 1.0).abs() < 0.02 => engraved(dial, stop),
             (Some(now), _) => short(now),
@@ -113,7 +169,7 @@ fn dial(ui: &mut Ui, name: &str, dial: Dial, now: Option<f64>, path: &str, chang
         ComboBox::from_id_salt(path).selected_text(text).width(96.0).show_ui(ui, |ui| {
             free = ui.selectable_label(now.is_none(), "by the meter").clicked();
             for stop in &stops {
-                if ui.selectable_label(nearest == Some(*stop), engraved(dial, *stop)).clicked() {
+                if ui.selectable_label(now.is_some() && nearest == Some(*stop), engraved(dial, *stop)).clicked() {
                     set(stop);
                 }
             }
@@ -143,17 +199,27 @@ fn engraved(dial: Dial, stop: Stop) -> String {
 pub(super) fn number(
     ui: &mut Ui,
     name: &str,
-    (now, speed, range): (f64, f64, [f64; 2]),
+    dragged: (f64, f64, [f64; 2]),
     suffix: &str,
     path: &str,
     changes: &mut Changes,
 ) {
     ui.label(name);
-    let mut value = now;
-    let drag = DragValue::new(&mut value).speed(speed).range(range[0]..=range[1]).suffix(suffix).max_decimals(4);
-    if ui.add(drag).changed() && value != now {
-        changes.push((path.into(), Some(short(value))));
+    if let Some(value) = field(ui, dragged, suffix, 4) {
+        changes.push((path.into(), Some(value)));
     }
+    ui.end_row();
+}
+
+/// A number that the look does not have: what stands in its place, and a button that sets it.
+fn unset(ui: &mut Ui, name: &str, stands: &str, value: f64, unit: &str, path: &str, changes: &mut Changes) {
+    ui.label(name);
+    ui.horizontal(|ui| {
+        ui.label(stands);
+        if ui.small_button("set").on_hover_text(format!("{} {unit}, to begin with", short(value))).clicked() {
+            changes.push((path.into(), Some(short(value))));
+        }
+    });
     ui.end_row();
 }
 
@@ -164,7 +230,8 @@ fn place(ui: &mut Ui, name: &str, now: DVec3, path: &str, changes: &mut Changes)
         let mut values = now.to_array();
         let mut changed = false;
         for value in &mut values {
-            changed |= ui.add(DragValue::new(value).speed(0.01).max_decimals(3)).changed();
+            let before = *value;
+            changed |= ui.add(drag(value).speed(0.01).max_decimals(3)).changed() && differs(before, *value, 3);
         }
         if changed {
             changes.push((path.into(), Some(format!("{:.5} {:.5} {:.5}", values[0], values[1], values[2]))));
@@ -205,10 +272,11 @@ fn text(ui: &mut Ui, name: &str, now: &str, hint: &str, path: &str, changes: &mu
 fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     let (source, luminance) = (light.source, light.color_luminance());
     let mut all = Vec::new();
-    if let Some(lumens) = source.lumens() {
+    // Under a measured distribution: the light's own, not a bare source's.
+    if let Some(lumens) = light.lumens() {
         all.push(("lumens", "lm", lumens.get()));
     }
-    if let Some(candela) = source.candela() {
+    if let Some(candela) = light.candela() {
         all.push(("candela", "cd", candela.get()));
     }
     if let Emitter::Sun { .. } = source.emitter() {
@@ -217,7 +285,8 @@ fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     if let Some(nits) = source.nits() {
         all.push(("nits", "nit", nits.get()));
     }
-    if let Some(ev) = source.ev100() {
+    // A profile has no even luminance that an EV could be of.
+    if let Some(ev) = source.ev100().filter(|_| light.profile.is_none()) {
         all.push(("ev100", "EV", ev.get()));
     }
     for (property, _, value) in &mut all {
@@ -252,7 +321,7 @@ impl App {
             let values = work.document.values();
             match work.selected.clone() {
                 Selection::Camera => camera(ui, &work.stage, &values, &mut changes),
-                Selection::Light(name) => light(ui, &work.stage, &name, &mut changes),
+                Selection::Light(name) => light(ui, &work.stage, &name, &values, &mut changes),
                 Selection::Environment => environment(ui, &work.stage, &values, &mut changes),
                 Selection::Material(name) => material(ui, &work.stage, &name, &mut changes),
                 Selection::Water(name) => {
@@ -327,9 +396,12 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Camera");
     ui.weak(&stage.opened.camera_name);
     grid(ui, "dials", |ui| {
-        dial(ui, "Aperture f/", Dial::FStop, camera.f_stop, "camera.lens.f_stop", changes);
-        dial(ui, "Shutter", Dial::Shutter, camera.shutter, "camera.body.shutter", changes);
-        dial(ui, "ISO", Dial::Iso, camera.iso, "camera.body.iso", changes);
+        let solved = stage.exposed().and_then(|exposed| exposed.solved.as_ref()).map(|solved| solved.dials);
+        let [f_stop, shutter, iso] =
+            [solved.map(|dials| dials.f_stop), solved.map(|dials| dials.shutter_s), solved.map(|dials| dials.iso)];
+        dial(ui, "Aperture f/", Dial::FStop, [camera.f_stop, f_stop], "camera.lens.f_stop", changes);
+        dial(ui, "Shutter", Dial::Shutter, [camera.shutter, shutter], "camera.body.shutter", changes);
+        dial(ui, "ISO", Dial::Iso, [camera.iso, iso], "camera.body.iso", changes);
         let compensation = camera.compensation.unwrap_or(0.0);
         number(ui, "Compensation", (compensation, 0.02, [-20.0, 20.0]), " EV", "camera.exposure.compensation", changes);
         ui.label("Exposure by");
@@ -344,11 +416,19 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
         ui.end_row();
         let rig = &camera.rig;
         text(ui, "Sensor", set(values, "camera.body.sensor"), "full-frame, 36x24", "camera.body.sensor", changes);
-        let focal = rig.focal_length.map_or(35.0, |f| f * 1e3);
-        let label = if rig.focal_length.is_some() { "Focal length" } else { "Focal length (file's)" };
-        number(ui, label, (focal, 0.2, [0.1, 10_000.0]), " mm", "camera.lens.focal_length", changes);
-        let focus = rig.focus.filter(|focus| focus.is_finite()).unwrap_or(10.0);
-        number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes);
+        let focal = "camera.lens.focal_length";
+        match rig.focal_length {
+            Some(length) => number(ui, "Focal length", (length * 1e3, 0.2, [0.1, 10_000.0]), " mm", focal, changes),
+            None => {
+                let of_view = file_focal(stage).unwrap_or(35.0);
+                let stands = format!("{of_view:.1} mm by the file's view");
+                unset(ui, "Focal length", &stands, (of_view * 10.0).round() / 10.0, "mm", focal, changes);
+            }
+        }
+        match rig.focus.filter(|focus| focus.is_finite()) {
+            Some(focus) => number(ui, "Focus", (focus, 0.02, [0.01, 1e5]), " m", "camera.lens.focus", changes),
+            None => unset(ui, "Focus", "infinity", 10.0, "m", "camera.lens.focus", changes),
+        }
         text(
             ui,
             "Lens",
@@ -389,7 +469,16 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     }
 }
 
-fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
+/// The focal length (mm) at which the sensor sees the file's field of view.
+fn file_focal(stage: &Stage) -> Option<f64> {
+    let Projection::Perspective { vertical_fov, .. } = stage.opened.camera.1 else { return None };
+    let rig = &stage.opened.look.camera.rig;
+    let aspect = f64::from(stage.opened.size.width) / f64::from(stage.opened.size.height.max(1));
+    let gate = rig.sensor().gate(rig.fit.unwrap_or_default(), aspect).ok()?;
+    Some(gate.height * 1e3 / 2.0 / (f64::from(vertical_fov) / 2.0).tan())
+}
+
+fn light(ui: &mut Ui, stage: &Stage, name: &str, values: &Values, changes: &mut Changes) {
     ui.heading(name);
     let path = |property: &str| format!("lights.{name}.{property}");
     let set = stage.opened.look.lights.get(name).cloned().unwrap_or_default();
@@ -408,15 +497,14 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
         if let Some(&(property, short_unit, value)) = all.iter().find(|(property, ..)| *property == unit) {
             ui.label("Strength");
             ui.horizontal(|ui| {
-                let mut typed = value;
                 let speed = if property == "ev100" { 0.02 } else { (value.abs() * 0.005).max(1e-4) };
-                let range = if property == "ev100" { -64.0..=64.0 } else { 0.0..=1e12 };
-                if ui.add(DragValue::new(&mut typed).speed(speed).range(range).max_decimals(3)).changed() {
-                    changes.push((path(property), Some(short(typed))));
+                let range = if property == "ev100" { [-64.0, 64.0] } else { [0.0, 1e12] };
+                if let Some(typed) = field(ui, (value, speed, range), "", 3) {
+                    changes.push((path(property), Some(typed)));
                 }
                 ComboBox::from_id_salt("unit").selected_text(short_unit).width(56.0).show_ui(ui, |ui| {
                     for &(other, unit, value) in &all {
-                        if ui.selectable_label(other == property, format!("{unit}   {value:.4}")).clicked()
+                        if ui.selectable_label(other == property, format!("{unit}   {}", short(value))).clicked()
                             && other != property
                         {
                             // The same light in another unit.
@@ -433,9 +521,14 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
             ui.weak(format!("= {} {unit}", short(*value)));
             ui.end_row();
         }
-        let kelvin = set.kelvin.unwrap_or(6500.0);
-        let label = if set.kelvin.is_some() { "Colour" } else { "Colour (file's)" };
-        number(ui, label, (kelvin, 10.0, [500.0, 40_000.0]), " K", &path("kelvin"), changes);
+        match set.kelvin {
+            Some(kelvin) => number(ui, "Colour", (kelvin, 10.0, color::KELVIN_LIMITS), " K", &path("kelvin"), changes),
+            None => {
+                let [r, g, b] = light.color.to_array();
+                let stands = format!("the file's, {r:.2} {g:.2} {b:.2}");
+                unset(ui, "Colour", &stands, 6500.0, "K", &path("kelvin"), changes);
+            }
+        }
         if set.kelvin.is_some() {
             number(ui, "Tint", (set.tint.unwrap_or(0.0), 0.0005, [-0.05, 0.05]), " Duv", &path("tint"), changes);
         }
@@ -484,7 +577,7 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
             _ => {}
         }
         if matches!(source.emitter(), Emitter::Point | Emitter::Spot { .. }) {
-            let now = set.ies.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+            let now = values.get(&path("ies")).cloned().unwrap_or_default();
             text(ui, "IES", &now, "profile.ies", &path("ies"), changes);
         }
         switch(ui, "Shadow", light.shadow, &path("shadow"), changes);
@@ -532,7 +625,13 @@ fn polar(ui: &mut Ui, profile: &crate::photometry::IesProfile) {
             .collect();
         let color =
             if turn == 0.0 { egui::Color32::from_rgb(255, 200, 80) } else { egui::Color32::from_rgb(120, 170, 255) };
-        painter.line(points, egui::Stroke::new(1.5, color));
+        let stroke = egui::Stroke::new(1.5, color);
+        if turn == 0.0 {
+            painter.line(points, stroke);
+        } else {
+            // Told apart without its colour, too.
+            painter.extend(egui::Shape::dashed_line(&points, stroke, 6.0, 4.0));
+        }
     }
 }
 
@@ -595,7 +694,7 @@ fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
         ui.end_row();
         number(ui, "Metallic", (f64::from(material.metallic), 0.005, [0.0, 1.0]), "", &path("metallic"), changes);
         number(ui, "Roughness", (f64::from(material.roughness), 0.005, [0.0, 1.0]), "", &path("roughness"), changes);
-        number(ui, "Index of refraction", (f64::from(material.ior), 0.005, [1.0, 5.0]), "", &path("ior"), changes);
+        number(ui, "Index of refraction", (f64::from(material.ior), 0.005, [0.0, 5.0]), "", &path("ior"), changes);
         let emission = material.emission;
         ui.label("Emission");
         ui.horizontal(|ui| {
@@ -603,7 +702,10 @@ fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
             let mut changed = false;
             for value in &mut nits {
                 let speed = (*value * 0.005).max(0.1);
-                changed |= ui.add(DragValue::new(value).speed(speed).range(0.0..=1e9)).changed();
+                let before = f64::from(*value);
+                let places = decimals(before).max(3);
+                let field = drag(value).speed(speed).range(0.0..=1e12).max_decimals(places);
+                changed |= ui.add(field).changed() && differs(before, f64::from(*value), places);
             }
             ui.weak("nit");
             if changed {
@@ -624,4 +726,59 @@ fn listed(ui: &mut Ui, section: &str, values: &Values, changes: &mut Changes) {
             }
         });
     });
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::photometry::{Candela, IesProfile, Lumen};
+
+    #[test]
+    fn numbers_keep_seven_digits_whatever_their_size() {
+        for (value, text) in [
+            (0.0, "0"),
+            (2.8, "2.8"),
+            (0.1 + 0.2, "0.3"),
+            (1200.0, "1200"),
+            (0.000_123_45, "0.00012345"),
+            (-0.000_012_345_6, "-1.23456e-5"),
+            (1e12, "1000000000000"),
+            (3999.8612, "3999.861"),
+            (5e-7, "5e-7"),
+        ] {
+            assert_eq!(short(value), text);
+            assert!((short(value).parse::<f64>().unwrap() - value).abs() <= 1e-6 * value.abs());
+        }
+        assert!(!differs(15.299_437, 15.299, 3) && differs(15.299, 15.3, 3));
+    }
+
+    #[test]
+    fn a_light_under_a_profile_is_the_same_in_each_unit() {
+        // I = 1000 / pi cos(angle): 1000 lm below the horizon.
+        let angles: Vec<String> = (0..=18).map(|step| (step * 5).to_string()).collect();
+        let candela: Vec<String> = (0..=18)
+            .map(|step| format!("{:.4}", 1000.0 / std::f64::consts::PI * (f64::from(step) * 5.0).to_radians().cos()))
+            .collect();
+        let text = format!(
+            "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 19 1 1 2 0 0 0\n1 1 10\n{}\n0\n{}\n",
+            angles.join(" "),
+            candela.join(" ")
+        );
+        let profile = std::sync::Arc::new(IesProfile::parse(text.as_bytes()).unwrap());
+        let of = |strength: LightStrength| {
+            let mut light = Light::new("Key", PhysicalLight::new(Emitter::Point, strength).unwrap());
+            light.profile = Some(std::sync::Arc::clone(&profile));
+            strengths(&light)
+        };
+        let value =
+            |all: &[(&str, &str, f64)], unit: &str| all.iter().find(|(property, ..)| *property == unit).unwrap().2;
+        let peak = 1000.0 / std::f64::consts::PI;
+        let by_candela = of(LightStrength::Candela(Candela(peak)));
+        let lumens = value(&by_candela, "lumens");
+        assert!((lumens / 1000.0 - 1.0).abs() < 2e-3, "a bare source of that intensity gave 4000 lm: {lumens}");
+        let by_lumens = of(LightStrength::Lumens(Lumen(lumens)));
+        assert!((value(&by_lumens, "candela") / peak - 1.0).abs() < 1e-9);
+        assert!((value(&by_lumens, "lumens") / lumens - 1.0).abs() < 1e-9);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{ColorImage, DragValue, RichText, TextureHandle, TextureOptions, Ui};
+use egui::{ColorImage, RichText, TextureHandle, TextureOptions, Ui};
 use glam::Vec3;
 
 use super::{inspector, outliner};
@@ -66,6 +66,11 @@ impl Mixer {
     #[must_use]
     pub fn ready(&self, order: u64) -> bool {
         self.current(order).is_some()
+    }
+
+    /// Lets the parts go: another scene is open.
+    pub(in crate::viewer) fn forget(&mut self) {
+        *self = Self { open: self.open, ..Self::default() };
     }
 
     /// Takes what each light gives, or that it is not to be had.
@@ -178,7 +183,7 @@ impl App {
                         ui.checkbox(&mut on, name);
                         fader.off = !on;
                         ui.add(egui::Slider::new(&mut fader.stops, -MOST..=MOST).show_value(false));
-                        ui.add(DragValue::new(&mut fader.stops).speed(0.02).range(-MOST..=MOST).suffix(" stops"));
+                        ui.add(inspector::drag(&mut fader.stops).speed(0.02).range(-MOST..=MOST).suffix(" stops"));
                         ui.end_row();
                     }
                 });

@@ -14,10 +14,13 @@ pub mod water;
 
 use std::path::PathBuf;
 
-use egui::{ComboBox, Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{
+    ComboBox, Key, KeyboardShortcut, Modifiers, Ui,
+    containers::menu::{MenuButton, MenuConfig},
+};
 
 use super::{
-    app::App,
+    app::{App, Leave},
     recent,
     settings::Settings,
     stage::{Errand, Sequence},
@@ -40,8 +43,16 @@ impl App {
         if self.work.is_none() || self.gallery {
             egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
         } else {
-            egui::Panel::left("outliner").default_size(210.0).resizable(true).show(ui, |ui| self.outliner(ui));
-            egui::Panel::right("inspector").default_size(300.0).resizable(true).show(ui, |ui| self.inspector(ui));
+            egui::Panel::left("outliner")
+                .default_size(210.0)
+                .min_size(150.0)
+                .resizable(true)
+                .show(ui, |ui| self.outliner(ui));
+            egui::Panel::right("inspector")
+                .default_size(300.0)
+                .min_size(220.0)
+                .resizable(true)
+                .show(ui, |ui| self.inspector(ui));
             if self.scopes.open {
                 egui::Panel::bottom("scopes")
                     .default_size(190.0)
@@ -62,10 +73,13 @@ impl App {
     fn shortcuts(&mut self, ui: &Ui) {
         let ctx = ui.ctx().clone();
         let pressed = |shortcut: &KeyboardShortcut| ctx.input_mut(|input| input.consume_shortcut(shortcut));
-        if pressed(&REDO) || pressed(&REDO_TOO) {
-            self.redo();
-        } else if pressed(&UNDO) {
-            self.undo();
+        // A text field takes its own words back.
+        if !ctx.text_edit_focused() {
+            if pressed(&REDO) || pressed(&REDO_TOO) {
+                self.redo();
+            } else if pressed(&UNDO) {
+                self.undo();
+            }
         }
         if pressed(&SAVE) {
             self.save();
@@ -95,6 +109,11 @@ impl App {
         }
         if key(Key::X) {
             self.mixer.open = !self.mixer.open;
+        }
+        for (bracket, by) in [(Key::OpenBracket, -0.02), (Key::CloseBracket, 0.02)] {
+            if ctx.input(|input| input.key_down(bracket)) {
+                self.truth.move_wipe(by);
+            }
         }
         if key(Key::N) {
             let settings = self.settings();
@@ -137,7 +156,9 @@ impl App {
 
     fn bar(&mut self, ui: &mut Ui) {
         ui.horizontal_wrapped(|ui| {
-            ui.menu_button("File", |ui| {
+            // A click into its field leaves it open; entries close it.
+            let stays = MenuConfig::new().close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+            MenuButton::new("File").config(stays).ui(ui, |ui| {
                 ui.label("Open a scene or look");
                 let field = ui.text_edit_singleline(&mut self.open_field);
                 let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
@@ -188,6 +209,7 @@ impl App {
                 self.display_menu(ui);
                 ui.separator();
                 if ui.button("Quit    Ctrl+Q").clicked() {
+                    ui.close();
                     self.close();
                 }
             });
@@ -231,8 +253,7 @@ impl App {
             let mut nits = [settings.range.paper_white(), settings.range.peak()].map(Nit::get);
             let [white, peak] = &mut nits;
             let dial = |ui: &mut Ui, value: &mut f64, [low, high]: [f64; 2]| {
-                ui.add(egui::DragValue::new(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit"))
-                    .changed()
+                ui.add(inspector::drag(value).speed(1.0).range(low..=high).max_decimals(0).suffix(" nit")).changed()
             };
             let whiter = dial(ui, white, DisplayRange::PAPER_WHITES);
             ui.label("peak");
@@ -300,8 +321,9 @@ impl App {
         if ui.selectable_label(plays, "Play").on_hover_text("Space").clicked() {
             work.stage.play(!plays);
             self.truth.begin_anew();
-        } else if ui.add(egui::DragValue::new(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
+        } else if ui.add(inspector::drag(&mut time).speed(0.02).max_decimals(2).suffix(" s")).changed() {
             work.stage.go_to(time);
+            work.pointer.incident = None;
             self.truth.begin_anew();
         }
     }
@@ -313,6 +335,7 @@ impl App {
             return self.say("nothing in this scene moves".into());
         }
         work.stage.play(!work.stage.plays());
+        work.pointer.incident = None;
         self.truth.begin_anew();
     }
 
@@ -360,7 +383,7 @@ impl App {
             egui::Grid::new("sequence").show(ui, |ui| {
                 let value = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, range| {
                     ui.label(name);
-                    ui.add(egui::DragValue::new(value).speed(0.1).range(range).suffix(unit));
+                    ui.add(inspector::drag(value).speed(0.1).range(range).suffix(unit));
                     ui.end_row();
                 };
                 value(ui, "From", &mut first, " s", -1e6..=1e6);
@@ -379,7 +402,8 @@ impl App {
                     open = false;
                     let file = PathBuf::from(file.trim()).with_extension("png");
                     work.stage.play(false);
-                    work.stage.send_on(Errand::Write(Sequence { file, first, fps, count }));
+                    let size = work.stage.full_size();
+                    work.stage.send_on(Errand::Write(Sequence { file, first, fps, count, size }));
                 }
                 open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
             });
@@ -389,50 +413,98 @@ impl App {
         }
     }
 
-    fn dialogs(&mut self, ui: &mut Ui) {
-        let ctx = ui.ctx().clone();
-        if self.about_to_close {
-            egui::Modal::new("close".into()).show(&ctx, |ui| {
-                ui.heading("The look has changes that are not saved");
-                ui.horizontal(|ui| {
-                    if ui.button("Save and close").clicked() {
-                        self.save();
-                        self.closes = self.work.as_ref().is_none_or(|work| !work.document.changed());
-                        self.about_to_close = false;
-                    }
-                    if ui.button("Close without saving").clicked() {
-                        self.closes = true;
-                    }
-                    if ui.button("Go on").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
-                        self.about_to_close = false;
-                    }
-                });
-            });
+    /// Whether no question waits for an answer.
+    pub(super) fn no_dialog(&self) -> bool {
+        let recovered = self.work.as_ref().is_some_and(|work| work.recovered.is_some());
+        self.leaving.is_none() && self.save_field.is_none() && self.sequence.is_none() && !recovered
+    }
+
+    /// Asks what becomes of changes that are not saved.
+    fn leave_dialog(&mut self, ctx: &egui::Context) {
+        let Some(leave) = self.leaving.clone() else { return };
+        // Saved by now, through the question for a place.
+        if self.work.as_ref().is_none_or(|work| !work.document.changed()) {
+            return self.go_on();
         }
-        if let Some(mut place) = self.save_field.take() {
-            let mut open = true;
-            egui::Modal::new("save".into()).show(&ctx, |ui| {
-                ui.heading("Save the look as");
-                let field = ui.text_edit_singleline(&mut place);
-                field.request_focus();
-                let entered = ui.input(|input| input.key_pressed(Key::Enter));
-                ui.horizontal(|ui| {
-                    if ui.button("Save").clicked() || entered {
+        if self.save_field.is_some() {
+            return;
+        }
+        let (save, drop) = match leave {
+            Leave::Close => ("Save and close", "Close without saving"),
+            Leave::Open(_) => ("Save and open the other", "Open the other without saving"),
+        };
+        egui::Modal::new("leave".into()).show(ctx, |ui| {
+            ui.heading("The look has changes that are not saved");
+            ui.horizontal(|ui| {
+                if ui.button(save).clicked() {
+                    self.save();
+                    if self.save_field.is_none() && self.work.as_ref().is_some_and(|work| work.document.changed()) {
+                        // It could not be saved, and says why.
+                        self.leaving = None;
+                    }
+                }
+                if ui.button(drop).clicked() {
+                    if let Some(work) = &mut self.work {
+                        work.document.discard();
+                    }
+                    self.go_on();
+                }
+                if ui.button("Go on here").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+                    self.leaving = None;
+                }
+            });
+        });
+    }
+
+    /// Asks where the look is saved.
+    fn save_dialog(&mut self, ctx: &egui::Context) {
+        let Some(mut place) = self.save_field.take() else { return };
+        let mut open = true;
+        egui::Modal::new("save".into()).show(ctx, |ui| {
+            ui.heading("Save the look as");
+            let field = ui.text_edit_singleline(&mut place);
+            if field.changed() {
+                self.replaces = None;
+            }
+            field.request_focus();
+            let entered = ui.input(|input| input.key_pressed(Key::Enter));
+            let file = PathBuf::from(place.trim());
+            let asked = self.replaces.as_ref() == Some(&file);
+            if asked {
+                ui.label(egui::RichText::new(format!("{} is there already", file.display())).color(status::BAD));
+            }
+            ui.horizontal(|ui| {
+                if ui.button(if asked { "Replace it" } else { "Save" }).clicked() || entered {
+                    let own = self.work.as_ref().and_then(|work| work.document.file()) == Some(file.as_path());
+                    if file.exists() && !own && !asked {
+                        self.replaces = Some(file);
+                    } else if let Some(work) = &mut self.work {
                         open = false;
-                        if let Some(work) = &mut self.work {
-                            match work.document.save_as(PathBuf::from(place.trim())) {
-                                Ok(file) => self.say(format!("saved {}", file.display())),
-                                Err(error) => self.complain(error.to_string()),
+                        match work.document.save_as(file) {
+                            Ok(file) => self.say(format!("saved {}", file.display())),
+                            Err(error) => {
+                                self.leaving = None;
+                                self.complain(error.to_string());
                             }
                         }
                     }
-                    open &= !ui.button("Cancel").clicked() && !ui.input(|input| input.key_pressed(Key::Escape));
-                });
+                }
+                if ui.button("Cancel").clicked() || ui.input(|input| input.key_pressed(Key::Escape)) {
+                    (open, self.leaving) = (false, None);
+                }
             });
-            if open {
-                self.save_field = Some(place);
-            }
+        });
+        if open {
+            self.save_field = Some(place);
+        } else {
+            self.replaces = None;
         }
+    }
+
+    fn dialogs(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        self.leave_dialog(&ctx);
+        self.save_dialog(&ctx);
         self.sequence_dialog(&ctx);
         let recovered = self.work.as_mut().and_then(|work| work.recovered.take());
         if let Some(recovered) = recovered {

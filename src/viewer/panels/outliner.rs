@@ -42,8 +42,13 @@ impl App {
                         .on_hover_text("this light alone, or all again")
                         .clicked()
                     {
+                        let is_off = |other: &String| looks.get(other).and_then(|look| look.enabled) == Some(false);
+                        if !alone {
+                            work.dark = lights.iter().filter(|other| is_off(other)).cloned().collect();
+                        }
                         for other in &lights {
-                            let off = !alone && other != name;
+                            // Those that were off before stay so.
+                            let off = if alone { work.dark.contains(other) } else { other != name };
                             set.push((format!("lights.{other}.enabled"), off.then_some("false")));
                         }
                     }
@@ -114,7 +119,7 @@ impl App {
     /// The view goes to what is selected.
     pub(super) fn frame_selected(&mut self) {
         let Some(work) = &mut self.work else { return };
-        let scene = &work.stage.opened.scene;
+        let scene = work.stage.seen();
         let around = |place: glam::DVec3| (place - 0.5, place + 0.5);
         let bounds = match &work.selected {
             Selection::Light(name) => {

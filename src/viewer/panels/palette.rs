@@ -4,7 +4,7 @@ use egui::{Key, Ui};
 
 use crate::{
     scene::look,
-    viewer::{app::App, settings},
+    viewer::{app::App, settings, stage::Stage},
 };
 
 /// What is typed.
@@ -16,6 +16,11 @@ pub struct Palette {
 }
 
 impl Palette {
+    /// Whether it is there.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// Opens or closes it.
     pub fn toggle(&mut self) {
         *self = Self { open: !self.open, ..Self::default() };
@@ -25,22 +30,35 @@ impl Palette {
 /// Lines shown at once.
 const LINES: usize = 12;
 
+/// The names that stand for `*` in properties, each with its section.
+fn names(stage: &Stage) -> Vec<(&'static str, String)> {
+    let of = |section: &'static str, names: Vec<String>| names.into_iter().map(move |name| (section, name));
+    let materials = stage.base().materials.iter().map(|m| m.name.clone()).filter(|name| !name.is_empty()).collect();
+    let look = &stage.opened.look;
+    of("lights", super::outliner::lights(stage))
+        .chain(of("materials", materials))
+        .chain(of("water", super::water::waters(stage).into_iter().map(|(name, _)| name).collect()))
+        .chain(of("volumes", look.volumes.keys().cloned().collect()))
+        .chain(of("probes", look.probes.keys().cloned().collect()))
+        .collect()
+}
+
 impl App {
     pub(super) fn show_palette(&mut self, ui: &mut Ui) {
         if !self.palette.open {
             return;
         }
         let ctx = ui.ctx().clone();
-        let mut lights: Vec<String> = Vec::new();
-        if let Some(work) = &self.work {
-            lights = work.stage.base().lights.iter().map(|light| light.name.clone()).collect();
-        }
+        let named = self.work.as_ref().map(|work| names(&work.stage)).unwrap_or_default();
         let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
         let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
         let mut found: Vec<(String, &str)> = Vec::new();
         for (path, takes) in look::properties().chain(settings::SETTINGS) {
-            let paths = match path.strip_prefix("lights.*.") {
-                Some(end) => lights.iter().map(|name| format!("lights.{name}.{end}")).collect(),
+            let paths = match path.split_once(".*.") {
+                Some((section, end)) => {
+                    let of = named.iter().filter(|(of, _)| *of == section);
+                    of.map(|(_, name)| format!("{section}.{name}.{end}")).collect()
+                }
                 None => vec![path.to_owned()],
             };
             for path in paths {
@@ -52,7 +70,7 @@ impl App {
         }
         found.truncate(LINES);
         let mut run = None;
-        let mut close = false;
+        let (mut close, mut unvalued) = (false, false);
         egui::Window::new("Any property")
             .anchor(egui::Align2::CENTER_TOP, [0.0, 60.0])
             .resizable(false)
@@ -87,6 +105,11 @@ impl App {
                     let line = ui.selectable_label(index == self.palette.chosen, path).on_hover_text(*takes);
                     if line.clicked() || (tab && index == self.palette.chosen) {
                         self.palette.text = format!("{path}=");
+                        // The value comes behind it.
+                        let end = egui::text::CCursor::new(self.palette.text.chars().count());
+                        let mut state = egui::TextEdit::load_state(&ctx, field.id).unwrap_or_default();
+                        state.cursor.set_char_range(Some(egui::text::CCursorRange::one(end)));
+                        state.store(&ctx, field.id);
                     }
                     if index == self.palette.chosen {
                         ui.weak(*takes);
@@ -94,6 +117,8 @@ impl App {
                 }
                 if enter && self.palette.text.contains('=') {
                     run = Some(self.palette.text.clone());
+                } else if enter {
+                    unvalued = true;
                 }
             });
         if let Some(assignment) = run
@@ -112,6 +137,9 @@ impl App {
                 self.set(&[(path, value)]);
             }
             close = true;
+        }
+        if unvalued {
+            self.complain("give a value: PATH=VALUE; Tab completes the path".into());
         }
         if close {
             self.palette = Palette::default();

@@ -103,6 +103,11 @@ pub struct Pointer {
 /// Radians a point of dragging turns.
 const TURN: f64 = 0.005;
 
+/// Radians, picture heights and notches of the wheel a second that keys turn, pan and go nearer.
+const KEY_TURN: f64 = 1.0;
+const KEY_PAN: f64 = 0.5;
+const KEY_DOLLY: f64 = 4.0;
+
 /// The largest rectangle of an aspect within another, in its middle.
 fn fitted(within: Rect, aspect: f32) -> Rect {
     let size = within.size();
@@ -143,9 +148,9 @@ impl App {
         let wanted = size.map(|side| (side / coarse).max(1));
         // While the window is dragged to another size the picture waits.
         let waits = coarse == 1 && ui.input(|input| input.pointer.any_down()) && work.stage.finished.is_some();
-        if !waits && let Err(error) = work.stage.resize(wanted, coarse) {
+        if !waits {
             // Said until it fits again.
-            work.broken = Some(error.to_string());
+            work.misfit = work.stage.resize(wanted, coarse).err().map(|error| error.to_string());
         }
         let shown = work.stage.opened.size;
         let rect = on_pixels(
@@ -163,6 +168,7 @@ impl App {
         {
             self.click(rect, at);
         }
+        self.click_by_keys(ui, rect);
         self.handles(ui, rect, &response);
         self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
@@ -172,7 +178,11 @@ impl App {
     /// What is under the pointer.
     fn point(&mut self, ui: &Ui, rect: Rect, response: &egui::Response) {
         let Some(work) = &mut self.work else { return };
-        let at = response.hover_pos().or(ui.input(|input| input.pointer.hover_pos())).filter(|at| rect.contains(*at));
+        let at = if self.by_keys {
+            Some(rect.center())
+        } else {
+            response.hover_pos().or(ui.input(|input| input.pointer.hover_pos())).filter(|at| rect.contains(*at))
+        };
         work.pointer.place = at.map(|at| {
             let part = (at - rect.min) / rect.size();
             DVec2::new(f64::from(part.x), f64::from(part.y))
@@ -211,19 +221,53 @@ impl App {
         if response.hovered() {
             hands.dolly = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 50.0;
         }
-        if !ui.ctx().egui_wants_keyboard_input() && !ui.input(|input| input.modifiers.command) {
+        let typed = ui.ctx().egui_wants_keyboard_input() || self.palette.is_open();
+        if !typed && !ui.input(|input| input.modifiers.command) {
             let held = |key: Key| f64::from(u8::from(ui.input(|input| input.key_down(key))));
-            let axis = |more: [Key; 2], less: [Key; 2]| {
-                more.map(held).into_iter().fold(0.0, f64::max) - less.map(held).into_iter().fold(0.0, f64::max)
-            };
-            hands.go = DVec3::new(
-                axis([Key::D, Key::ArrowRight], [Key::A, Key::ArrowLeft]),
-                axis([Key::E, Key::PageUp], [Key::Q, Key::PageDown]),
-                axis([Key::W, Key::ArrowUp], [Key::S, Key::ArrowDown]),
-            );
+            let axis = |more: Key, less: Key| held(more) - held(less);
+            let seconds = f64::from(ui.input(|input| input.stable_dt)).min(0.1);
+            let arrows = DVec2::new(axis(Key::ArrowRight, Key::ArrowLeft), axis(Key::ArrowUp, Key::ArrowDown));
+            if mode == Mode::Orbit {
+                // Letters are tools and shortcuts here; arrows turn, with Shift they pan.
+                if shift {
+                    hands.pan += arrows * KEY_PAN * seconds;
+                } else {
+                    hands.turn += arrows * KEY_TURN * seconds;
+                }
+                hands.dolly += axis(Key::PageUp, Key::PageDown) * KEY_DOLLY * seconds;
+            } else {
+                hands.turn += arrows * KEY_TURN * seconds;
+                hands.go = DVec3::new(axis(Key::D, Key::A), axis(Key::E, Key::Q), axis(Key::W, Key::S));
+                let up = axis(Key::PageUp, Key::PageDown);
+                hands.go.y = (hands.go.y + up).clamp(-1.0, 1.0);
+            }
             hands.pace = if shift { 5.0 } else { 1.0 };
         }
         hands
+    }
+
+    /// The keyboard points at the middle of the picture, and Enter clicks there; a pointer that moves points again.
+    fn click_by_keys(&mut self, ui: &Ui, rect: Rect) {
+        let pointed = ui.input(|input| input.pointer.delta() != egui::Vec2::ZERO || input.pointer.any_down());
+        let free = !ui.ctx().egui_wants_keyboard_input() && !self.palette.is_open() && self.no_dialog();
+        let enter = free && ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
+        if pointed {
+            self.by_keys = false;
+        } else if enter && self.by_keys {
+            self.click(rect, rect.center());
+        } else if enter {
+            // The first says where.
+            self.by_keys = true;
+        }
+        if self.by_keys {
+            let painter = ui.painter_at(rect);
+            for (width, color) in [(3.0, Color32::BLACK), (1.0, Color32::WHITE)] {
+                let stroke = egui::Stroke::new(width, color);
+                let center = rect.center();
+                painter.hline(center.x - 9.0..=center.x + 9.0, center.y, stroke);
+                painter.vline(center.x, center.y - 9.0..=center.y + 9.0, stroke);
+            }
+        }
     }
 
     /// A click at a point of the window.

@@ -226,18 +226,21 @@ impl App {
                 ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
             }
         });
-        let height = (ui.available_height() - 24.0).max(40.0);
-        ui.horizontal_top(|ui| {
-            let legend = self.scopes.legend.iter().map(|texture| ("", texture));
-            let all = self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend);
-            for (name, texture) in all {
-                let [width, own] = texture.size();
-                let shown = egui::vec2(width as f32 * height / own as f32, height);
-                ui.vertical(|ui| {
-                    ui.weak(name);
-                    ui.add(egui::Image::new((texture.id(), shown)));
-                });
-            }
+        // Names above, a scroll bar below: what is drawn never asks for more than the panel has.
+        let height = (ui.available_height() - 44.0).max(40.0);
+        egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                let legend = self.scopes.legend.iter().map(|texture| ("", texture));
+                let all = self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend);
+                for (name, texture) in all {
+                    let [width, own] = texture.size();
+                    let shown = egui::vec2(width as f32 * height / own as f32, height);
+                    ui.vertical(|ui| {
+                        ui.weak(name);
+                        ui.add(egui::Image::new((texture.id(), shown)));
+                    });
+                }
+            });
         });
     }
 }

@@ -19,7 +19,8 @@ pub fn nits(value: f64) -> String {
         v if v >= 1e6 => format!("{v:.3e} nit"),
         v if v >= 100.0 => format!("{v:.0} nit"),
         v if v >= 1.0 => format!("{v:.2} nit"),
-        v => format!("{v:.4} nit"),
+        v if v >= 0.01 || v == 0.0 => format!("{v:.4} nit"),
+        v => format!("{v:.3e} nit"),
     }
 }
 
@@ -123,8 +124,9 @@ impl App {
         if let Some(fatal) = &self.fatal {
             lines.push((format!("{fatal}. The look is kept: save it, then start again."), true));
         }
-        if let Some(broken) = self.work.as_ref().and_then(|work| work.broken.as_ref()) {
-            lines.push((format!("not shown: {broken}"), true));
+        if let Some(work) = &self.work {
+            let troubles = [&work.broken, &work.trouble, &work.misfit];
+            lines.extend(troubles.into_iter().flatten().map(|text| (format!("not shown: {text}"), true)));
         }
         let newest = self.messages.iter().rev().take(4).rev();
         lines.extend(newest.map(|message| (message.text.clone(), message.bad)));

@@ -74,7 +74,9 @@ type Pixels = (Arc<Vec<[f32; 3]>>, [usize; 2], u64);
 struct Loaded {
     name: String,
     size: [usize; 2],
+    /// Nits, or where it is a display's light, 0 to 1.
     nits: Arc<Vec<[f32; 3]>>,
+    encoding: picture::Encoding,
 }
 
 /// What is to be compared.
@@ -82,6 +84,7 @@ struct Pair {
     finished: Arc<Finished>,
     nits: Arc<Vec<[f32; 3]>>,
     size: [usize; 2],
+    encoding: picture::Encoding,
     development: Development,
     mode: Mode,
 }
@@ -96,9 +99,15 @@ struct Compared {
 
 /// Compares picture and reference.
 fn compared(pair: Pair) -> Compared {
-    let Pair { finished, nits, size, development, mode } = pair;
+    let Pair { finished, nits, size, encoding, development, mode } = pair;
     let picture = &finished.picture;
-    let bytes = development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), size[0]);
+    // What a display showed is shown as it is, and compared with what the display shows.
+    let developed = encoding == picture::Encoding::Display;
+    let bytes = if developed {
+        encoded(&nits)
+    } else {
+        development.display(nits.iter().map(|c| Vec3::from_array(*c).as_dvec3()), size[0])
+    };
     // Alpha is 1 everywhere.
     let shown = ColorImage::from_rgba_premultiplied(size, &bytes);
     if size != [picture.width, picture.height] {
@@ -109,16 +118,22 @@ fn compared(pair: Pair) -> Compared {
     }
     let luminance = |c: &[f32; 3]| color::luminance(Vec3::from_array(*c).as_dvec3());
     let mean = |pixels: &[[f32; 3]]| pixels.iter().map(luminance).sum::<f64>() / pixels.len().max(1) as f64;
-    let bias = mean(&picture.nits) / mean(&nits).max(1e-30) - 1.0;
-    let mut verdict = format!("mean {:+.2} %", bias * 100.0);
+    let displayed = linear(&picture.display);
+    let own = if developed { &displayed } else { &picture.nits };
+    let bias = mean(own) / mean(&nits).max(1e-30) - 1.0;
+    let mut verdict = format!("mean {:+.2} %{}", bias * 100.0, if developed { " as shown" } else { "" });
     let map: Option<Vec<[u8; 3]>> = match mode {
+        Mode::Stops if developed => {
+            verdict += "; stops take a reference in light, an EXR";
+            None
+        }
         Mode::Stops => {
             let stops = |(a, b)| ((luminance(a).max(1e-9)) / luminance(b).max(1e-9)).log2() as f32;
             let place = |stops: f32| (stops / MOST_STOPS).clamp(-1.0, 1.0) * 0.5 + 0.5;
             Some(picture.nits.iter().zip(nits.iter()).map(|pair| painted(&SIGNED, place(stops(pair)))).collect())
         }
         Mode::Flip => {
-            let errors = flip::ldr(&linear(&picture.display), &linear(&bytes), picture.width, PIXELS_PER_DEGREE);
+            let errors = flip::ldr(&displayed, &linear(&bytes), picture.width, PIXELS_PER_DEGREE);
             let mean = errors.iter().map(|e| f64::from(*e)).sum::<f64>() / errors.len().max(1) as f64;
             verdict += &format!(", FLIP {mean:.4}");
             Some(errors.into_iter().map(|error| painted(&MAGMA, error)).collect())
@@ -180,6 +195,11 @@ impl Truth {
         }
     }
 
+    /// Moves the wipe's line by a part of the picture.
+    pub fn move_wipe(&mut self, by: f32) {
+        self.wipe = (self.wipe + by).clamp(0.0, 1.0);
+    }
+
     /// Whether it changes by itself.
     #[must_use]
     pub fn growing(&self) -> bool {
@@ -202,7 +222,8 @@ impl Truth {
         let picture = picture::Picture::load(&file.to_string_lossy()).map_err(|error| error.to_string())?;
         let size = [picture.width(), picture.height()];
         let nits = Arc::new(picture.pixels().to_vec());
-        self.loaded = Some(Loaded { name: file.display().to_string(), size, nits });
+        let encoding = picture.encoding();
+        self.loaded = Some(Loaded { name: file.display().to_string(), size, nits, encoding });
         self.drawn = None;
         self.show(Mode::Wipe);
         Ok(())
@@ -215,6 +236,12 @@ impl Truth {
         }
         (self.samples() > 0).then(|| (Arc::clone(&self.traced.nits), self.traced.size, self.traced.number))
     }
+}
+
+/// A display's light as its bytes.
+fn encoded(light: &[[f32; 3]]) -> Vec<u8> {
+    let of = |light: f32| (color::srgb_oetf(f64::from(light).clamp(0.0, 1.0)) * 255.0).round() as u8;
+    light.iter().flat_map(|&[r, g, b]| [of(r), of(g), of(b), 255]).collect()
 }
 
 /// sRGB bytes as FLIP takes them: linear.
@@ -265,7 +292,17 @@ impl App {
         }
         // What there is room for: a bar of one line.
         let reading = self.truth.reading();
-        ui.add(egui::Label::new(&reading).truncate()).on_hover_text(&reading);
+        // Its width does not depend on what it says: a bar that grew a line would change the picture's size, and begin anew.
+        let room = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
+        let scale = match self.truth.mode {
+            Mode::Stops => {
+                format!("; blue: the picture is darker, orange: brighter, the lightest by {MOST_STOPS:.0} stops")
+            }
+            Mode::Flip => "; black: no difference is seen, the lighter the more, up to 1".into(),
+            _ => String::new(),
+        };
+        let size = egui::vec2(room, ui.spacing().interact_size.y);
+        ui.add_sized(size, egui::Label::new(&reading).truncate()).on_hover_text(format!("{reading}{scale}"));
     }
 
     /// Has the path tracer work on what is seen, and takes what it has.
@@ -283,17 +320,23 @@ impl App {
                     .map_err(|error| format!("no thread for the path tracer: {error}"))?,
             ),
         };
-        let Some(exposed) = work.stage.exposed() else { return Ok(()) };
         if truth.job.is_none_or(|(_, of)| of != size) {
-            let opened = &work.stage.opened;
+            // What the picture at rest is of: its moment, its exposure and its dials.
+            let order = work.stage.order();
+            let seen = work.stage.finished.as_ref().filter(|finished| finished.order == order);
+            let Some((finished, scene)) = seen.and_then(|finished| Some((finished, finished.scene.as_ref()?))) else {
+                truth.job = None;
+                return Ok(());
+            };
+            let (opened, exposed, camera) = (&work.stage.opened, &finished.exposed, finished.camera);
             let settings = opened.picture_settings(exposed, vec![]).map_err(|error| error.to_string())?;
             let pixels = size.map(|side| side as usize);
-            let camera = LensCamera::new(opened.camera.0, opened.camera.1, pixels[0], pixels[1], &settings.effects)
+            let lens = LensCamera::new(camera.0, camera.1, pixels[0], pixels[1], &settings.effects)
                 .with_lens(settings.lens.clone());
             let job = tracer.begin(Job {
-                scene: Arc::clone(&opened.scene),
-                camera,
-                eye: opened.camera.0.w_axis.truncate(),
+                scene: Arc::clone(scene),
+                camera: lens,
+                eye: camera.0.w_axis.truncate(),
                 size: pixels,
                 walk: Walk { bounces: truth.bounces.unwrap_or(u32::MAX), ..Walk::default() },
                 samples: SAMPLES,
@@ -339,7 +382,8 @@ impl App {
             mapper: passes.tone_mapper.unwrap_or_default(),
             dither: passes.dither.unwrap_or(true),
         };
-        let pair = Pair { finished: Arc::clone(finished), nits, size, development, mode: truth.mode };
+        let encoding = truth.loaded.as_ref().map_or(picture::Encoding::Scene, |loaded| loaded.encoding);
+        let pair = Pair { finished: Arc::clone(finished), nits, size, encoding, development, mode: truth.mode };
         let compares = match &mut truth.compares {
             Some(compares) => Ok(&*compares),
             none @ None => {

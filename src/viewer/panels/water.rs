@@ -86,8 +86,9 @@ pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, to
         *tool = if paints { Tool::Flow } else { Tool::Select };
     }
     ui.horizontal(|ui| {
-        let value =
-            |value, most, unit| egui::DragValue::new(value).speed(0.01).range(0.0..=most).suffix(unit).max_decimals(3);
+        let value = |value, most, unit| {
+            super::inspector::drag(value).speed(0.01).range(0.0..=most).suffix(unit).max_decimals(3)
+        };
         ui.label("Brush");
         ui.add(value(&mut brush.speed, 100.0, " m/s")).on_hover_text("speed along the stroke; 0 stills the water");
         ui.add(value(&mut brush.radius, 1e4, " m")).on_hover_text("radius");
@@ -110,14 +111,14 @@ impl App {
             self.stroke = None;
             return;
         };
-        let scene = &work.stage.opened.scene;
-        let here = Arc::as_ptr(scene) as usize;
+        let scene = work.stage.seen();
+        let here = Arc::as_ptr(&work.stage.opened.scene) as usize;
         if self.canvas.as_ref().is_none_or(|canvas| canvas.name != name || canvas.scene != here) {
             let Some((low, high)) = scene.extent_of(material) else { return };
             self.canvas = Some(Canvas { name: name.clone(), height: (low.y + high.y) / 2.0, scene: here });
         }
         let Some(height) = self.canvas.as_ref().map(|canvas| canvas.height) else { return };
-        let sight = Sight::new(&work.stage.opened.view(), rect);
+        let sight = Sight::new(&work.stage.view(), rect);
         let on_water = |at: egui::Pos2| {
             let (from, way) = sight.ray(point(at))?;
             let t = (height - from.y) / way.y;
