@@ -182,10 +182,19 @@ fn the_camera_moves_and_comes_home() {
     let (_dir, file) = project("");
     let mut bench = Bench::new(&guard.gpu, request(&file));
     bench.rest();
-    let (before, pose) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().stage.pose());
-    let at = bench.middle();
-    bench.drag(at, at + vec2(60.0, 20.0), PointerButton::Middle);
+    // By hand: the meter reads nevertheless.
+    bench.app.set(&[("camera.exposure.mode", Some("manual")), ("camera.exposure.compensation", None)]);
     bench.rest();
+    let metered =
+        |bench: &Bench| bench.app.work.as_ref().unwrap().stage.exposed().unwrap().metered.unwrap().ev100().get();
+    let (before, pose) = (bench.picture().display.clone(), bench.app.work.as_ref().unwrap().stage.pose());
+    let read = metered(&bench);
+    let at = bench.middle();
+    bench.drag(at, at + vec2(160.0, 60.0), PointerButton::Middle);
+    bench.rest();
+    assert!((metered(&bench) - read).abs() > 1e-3, "another view, another reading: {read}");
+    let undone = bench.app.work.as_mut().unwrap().document.undo();
+    assert!(undone.is_some());
     let moved = bench.app.work.as_ref().unwrap().stage.pose();
     assert!((moved.w_axis - pose.w_axis).length() > 1e-3, "the drag goes around the target");
     assert_ne!(bench.picture().display, before);
@@ -208,6 +217,18 @@ fn the_truth_grows_beside_the_picture() {
     bench.until("a difference is shown", |app| app.truth.verdict.contains("FLIP"));
     bench.frame(vec![]);
     bench.keep("flip.png");
+    // What is shown, as a file: it is a display's light, which differs in nothing.
+    let dir = tempfile::tempdir().unwrap();
+    let png = dir.path().join("shown.png");
+    let picture = bench.picture();
+    sunny16::output::write_png(&png, picture.width, picture.height, &picture.display).unwrap();
+    bench.app.open_file(&png);
+    bench.app.truth.show(truth::Mode::Flip);
+    bench.until("the same picture", |app| app.truth.verdict == "mean +0.00 % as shown, FLIP 0.0000");
+    bench.app.truth.show(truth::Mode::Stops);
+    bench.until("no stops of bytes", |app| app.truth.verdict.contains("take a reference in light"));
+    bench.app.truth.trace_again();
+    bench.until("the path tracer again", |app| app.truth.samples() > 0);
     // Another view is another truth.
     let at = bench.middle();
     bench.drag(at, at + vec2(30.0, 0.0), PointerButton::Middle);
@@ -218,17 +239,34 @@ fn the_truth_grows_beside_the_picture() {
 fn scopes_and_buffers_are_drawn() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = project("");
-    let mut bench = Bench::new(&guard.gpu, request(&file));
+    let mut bench = Bench::sized(&guard.gpu, request(&file), [1100, 430]);
     bench.press(Key::H, Modifiers::NONE);
     bench.rest();
     let plain = bench.last.clone();
     bench.keep("scopes.png");
+    for name in ["histogram in EV", "waveform in EV", "vectorscope"] {
+        assert!(bench.text(name).is_some(), "{name}");
+    }
+    let height = bench.app.pictured().height();
     for overlay in ["false_color.png", "zones.png", "zebra.png", "peaking.png"] {
         bench.press(Key::C, Modifiers::NONE);
         bench.rest();
         bench.keep(overlay);
         assert_ne!(bench.last, plain, "{overlay}");
+        assert!(bench.app.pictured().height() >= height, "{overlay}: the panel keeps its size");
     }
+    // The other way around: colours first, with their name and scale, then the scopes.
+    bench.press(Key::H, Modifiers::NONE);
+    bench.press(Key::C, Modifiers::NONE);
+    bench.press(Key::C, Modifiers::NONE);
+    bench.rest();
+    assert!(bench.text("false colour").is_some());
+    bench.keep("false_color_alone.png");
+    bench.press(Key::H, Modifiers::NONE);
+    bench.rest();
+    bench.keep("scopes_after.png");
+    assert!(bench.app.pictured().height() >= height, "the panel is no larger for its legend");
+    assert!(bench.text("vectorscope").is_some());
 }
 
 #[test]
@@ -310,6 +348,8 @@ fn any_size_and_nothing_grows() {
         }
     }
     assert!(guard.gpu.live_objects().len() <= objects.len() + 8, "objects after reloads");
+    let after = guard.gpu.memory_in_use().0;
+    assert!(after as f64 <= bytes as f64 * 1.01, "{bytes} bytes before reloads, {after} after");
 }
 
 #[test]

@@ -198,6 +198,28 @@ fn peaking(picture: &Picture) -> ColorImage {
     })
 }
 
+impl Scopes {
+    /// Says over the picture what it is shown by, with the scale of false colours.
+    pub(super) fn name(&self, painter: &egui::Painter, rect: egui::Rect) {
+        let overlay = Overlay::ALL.iter().find(|(overlay, _)| *overlay == self.overlay).map(|(_, name)| *name);
+        let buffer = self.aov.and_then(|aov| Aov::ALL.iter().find(|(_, of)| *of == aov)).map(|(name, _)| *name);
+        let Some(name) = buffer.or(overlay.filter(|_| self.overlay != Overlay::None)) else { return };
+        let font = egui::FontId::proportional(13.0);
+        let at = rect.left_top() + egui::vec2(8.0, 6.0);
+        let (anchor, white) = (egui::Align2::LEFT_TOP, egui::Color32::WHITE);
+        painter.text(at + egui::vec2(1.0, 1.0), anchor, name, font.clone(), egui::Color32::BLACK);
+        painter.text(at, anchor, name, font, white);
+        if let Some(legend) = self.legend.as_ref().filter(|_| !self.open) {
+            let [width, height] = legend.size().map(|side| side as f32);
+            let fit = (rect.width() / width).min(rect.height() / 2.0 / height).min(1.0);
+            let size = egui::vec2(width, height) * fit;
+            let place = egui::Rect::from_min_size(rect.left_bottom() - egui::vec2(0.0, size.y), size);
+            let all = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+            painter.image(legend.id(), place, all, white);
+        }
+    }
+}
+
 impl App {
     /// Brings overlays and scopes up to the picture.
     pub(super) fn update_scopes(&mut self, ctx: &egui::Context) {
@@ -215,29 +237,34 @@ impl App {
     }
 
     pub(super) fn show_scopes(&mut self, ui: &mut Ui) {
-        ui.horizontal(|ui| {
-            for (overlay, name) in Overlay::ALL {
-                ui.selectable_value(&mut self.scopes.overlay, overlay, name).on_hover_text("C goes through them");
-            }
-            if let Some((darkest, brightest)) = self.scopes.ends {
-                let ev = |nits| {
-                    Exposure::from_luminance(nits).map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
-                };
-                ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
-            }
-        });
-        // Names above, a scroll bar below: what is drawn never asks for more than the panel has.
-        let height = (ui.available_height() - 44.0).max(40.0);
+        // Whatever is in it, the panel keeps its size, and the picture above.
         egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+            ui.horizontal(|ui| {
+                for (overlay, name) in Overlay::ALL {
+                    ui.selectable_value(&mut self.scopes.overlay, overlay, name).on_hover_text("C goes through them");
+                }
+                if let Some((darkest, brightest)) = self.scopes.ends {
+                    let ev = |nits| {
+                        Exposure::from_luminance(nits)
+                            .map_or_else(|_| "-".into(), |e| format!("{:.1}", e.ev100().get()))
+                    };
+                    ui.weak(format!("darkest EV {}, brightest EV {}", ev(darkest), ev(brightest)));
+                }
+            });
+            let legend = self.scopes.legend.iter().map(|texture| ("", texture));
+            let all: Vec<_> =
+                self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend).collect();
+            let aspect = |texture: &TextureHandle| texture.size()[0] as f32 / texture.size()[1] as f32;
+            let aspects: f32 = all.iter().map(|(_, texture)| aspect(texture)).sum();
+            let gaps = ui.spacing().item_spacing.x * all.len() as f32;
+            // Names above, a scroll bar below; as high as there is room for all beside each other.
+            let high = (ui.available_height() - 44.0).max(40.0);
+            let height = ((ui.available_width() - gaps) / aspects.max(1e-3)).clamp(high.min(70.0), high);
             ui.horizontal_top(|ui| {
-                let legend = self.scopes.legend.iter().map(|texture| ("", texture));
-                let all = self.scopes.textures.iter().map(|(name, texture)| (*name, texture)).chain(legend);
                 for (name, texture) in all {
-                    let [width, own] = texture.size();
-                    let shown = egui::vec2(width as f32 * height / own as f32, height);
                     ui.vertical(|ui| {
                         ui.weak(name);
-                        ui.add(egui::Image::new((texture.id(), shown)));
+                        ui.add(egui::Image::new((texture.id(), egui::vec2(aspect(texture) * height, height))));
                     });
                 }
             });

@@ -229,6 +229,11 @@ impl Truth {
         Ok(())
     }
 
+    /// The path tracer is the reference again, not a file.
+    pub fn trace_again(&mut self) {
+        (self.loaded, self.drawn) = (None, None);
+    }
+
     /// The reference's pixels, size and number, where there is one.
     fn reference(&self) -> Option<Pixels> {
         if let Some(loaded) = &self.loaded {
@@ -287,8 +292,7 @@ impl App {
         if let Some(name) = name
             && ui.button("path tracer").on_hover_text(format!("instead of {name}")).clicked()
         {
-            self.truth.loaded = None;
-            self.truth.drawn = None;
+            self.truth.trace_again();
         }
         // What there is room for: a bar of one line.
         let reading = self.truth.reading();
@@ -422,7 +426,10 @@ impl App {
             painter.text(at, anchor, text, egui::FontId::proportional(13.0), Color32::WHITE);
         };
         match self.truth.mode {
-            Mode::Raster => draw(raster, rect, all),
+            Mode::Raster => {
+                draw(raster, rect, all);
+                self.scopes.name(&painter, rect);
+            }
             Mode::Reference => draw(reference.or(raster), rect, all),
             Mode::Stops | Mode::Flip => {
                 let difference = self.truth.difference.as_ref().map(TextureHandle::id);
