@@ -88,6 +88,8 @@ fn main() {
     }
     table.push_str("];\n");
     fs::write(format!("{out}/shaders.rs"), table).unwrap();
+    // The window compiles shaders anew with this very program, on the machine where it was built.
+    println!("cargo:rustc-env=SUNNY16_SHADER_COMPILER={}", env::current_exe().unwrap().display());
 }
 
 /// Writes a module, unless what was compiled last time is the same after its inclusions: compiling them all takes over a minute.

@@ -23,6 +23,7 @@ use sunny16::{
     viewer::{
         App,
         panels::{inspector::Selection, mixer::Fader, picture::Tool, truth},
+        shaders::Sources,
         stage::{Errand, Sequence},
     },
 };
@@ -267,6 +268,65 @@ fn scopes_and_buffers_are_drawn() {
     bench.keep("scopes_after.png");
     assert!(bench.app.pictured().height() >= height, "the panel is no larger for its legend");
     assert!(bench.text("vectorscope").is_some());
+}
+
+/// A copy of the shaders that may be changed.
+fn shaders() -> tempfile::TempDir {
+    fn copy(from: &std::path::Path, to: &std::path::Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let to = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                copy(&entry.path(), &to);
+            } else {
+                fs::copy(entry.path(), to).unwrap();
+            }
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    copy(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders"), &dir.path().join("shaders"));
+    dir
+}
+
+#[test]
+fn shaders_are_reloaded_as_they_are_saved_and_their_errors_shown() {
+    let Some(guard) = common::gpu() else { return };
+    let mut bench = Bench::new(&guard.gpu, request(std::path::Path::new("builtin:corridor")));
+    bench.app.set(&[("passes.aa.samples", Some("1"))]);
+    bench.rest();
+    let before = bench.picture().clone();
+    let dir = shaders();
+    let file = dir.path().join("shaders/passes/tonemap.frag");
+    let text = fs::read_to_string(&file).unwrap();
+    bench.app.take_shaders(Sources::below(dir.path()).expect("the build's compiler is here"));
+    // Channels change places: red for blue.
+    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(code.bgr, 1.0);")).unwrap();
+    bench.press(Key::F5, Modifiers::NONE);
+    let swapped: Vec<u8> = before.display.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0], p[3]]).collect();
+    assert_ne!(swapped, before.display);
+    let shows = |app: &App, bytes: &[u8]| {
+        app.work.as_ref().and_then(|work| work.stage.finished.as_ref()).is_some_and(|f| f.picture.display == bytes)
+    };
+    bench.until("the picture by the other shader", |app| shows(app, &swapped));
+    // An error is said with its place, and the picture stays.
+    let wait = Duration::from_millis(30);
+    std::thread::sleep(wait);
+    fs::write(&file, text.replace("out_color = vec4(code, 1.0);", "out_color = vec4(cod, 1.0);")).unwrap();
+    bench.until("the compiler's complaint", |app| app.complaint().is_some_and(|said| said.contains("tonemap.frag:")));
+    assert!(bench.app.complaint().unwrap().contains("'cod'"), "{:?}", bench.app.complaint());
+    bench.rest();
+    assert_eq!(bench.picture().display, swapped);
+    // What the program does not bind is refused.
+    std::thread::sleep(wait);
+    let other = text.replace("void main() {", "layout(set = 0, binding = 7) uniform texture2D other;\nvoid main() {");
+    let other = other.replace("vec4(code, 1.0)", "vec4(code + texelFetch(other, pixel, 0).rgb, 1.0)");
+    fs::write(&file, other).unwrap();
+    bench.until("what does not fit", |app| app.complaint().is_some_and(|said| said.contains("'other' is a resource")));
+    // Back to what was built: the very picture.
+    std::thread::sleep(wait);
+    fs::write(&file, &text).unwrap();
+    bench.until("the first picture", |app| shows(app, &before.display));
+    assert!(bench.app.fatal.is_none());
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::{
     error::{GpuError, GpuResult},
     fault::{Fault, FaultPoint},
     pipeline::SharedLayouts,
+    shader::Replacement,
     window,
 };
 
@@ -57,6 +58,8 @@ pub struct Inner {
     pub(super) queue_family: u32,
     allocator: Mutex<Option<Allocator>>,
     pub(super) layouts: Mutex<SharedLayouts>,
+    /// Modules in the place of built ones.
+    pub(super) replaced: Mutex<Vec<Replacement>>,
     pub(super) pipeline_cache: vk::PipelineCache,
     cache_file: Option<PathBuf>,
     info: DeviceInfo,
@@ -157,6 +160,7 @@ impl Gpu {
             queue_family: info.queue_family,
             allocator: Mutex::new(Some(allocator)),
             layouts: Mutex::new(SharedLayouts::default()),
+            replaced: Mutex::new(Vec::new()),
             pipeline_cache,
             cache_file,
             info,

@@ -232,9 +232,12 @@ impl<'a> ShaderModule<'a> {
             pipeline: pipeline.into(),
             detail: format!("there is no shader '{shader}'"),
         })?;
-        let words = found.words();
+        let replaced =
+            lock(&gpu.replaced).iter().find(|module| module.name == shader).map(|module| module.words.clone());
+        // A module in its place declares no more than the built one, by whose declarations the layout is made.
+        let words = replaced.unwrap_or_else(|| found.words());
         let create = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the words are SPIR-V that the build's compiler made.
+        // SAFETY: the words are SPIR-V that the build's compiler made, then or since.
         let handle = unsafe { gpu.device.create_shader_module(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateShaderModule", shader, result))?;
         Ok((Self { gpu, handle }, found.module()))

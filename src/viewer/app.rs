@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use egui::{ColorImage, Context, FullOutput, RawInput, Rect, TextureHandle, TextureOptions};
@@ -12,6 +12,7 @@ use glam::{DVec2, DVec3};
 
 use super::{
     ViewError,
+    background::Background,
     document::{Document, Recovered},
     engine::{Engine, Wake},
     flow::{Brush, Stroke},
@@ -29,12 +30,13 @@ use super::{
     },
     recent::Recent,
     settings::{Kept, Settings},
+    shaders::Sources,
     stage::{Change, Outcome, Stage},
     sun::SunGrip,
 };
 use crate::{
     camera::Encoding,
-    gpu::Gpu,
+    gpu::{Gpu, shader::Replacement},
     passes::tonemap::ToDisplay,
     scene::look::{self, Look},
     studio::{self, Request},
@@ -64,6 +66,12 @@ const MESSAGE_S: f64 = 6.0;
 
 /// While something is waited for, the window looks so often how it goes.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// While shaders are followed, they are looked at so often.
+const WATCH: Duration = Duration::from_secs(1);
+
+/// What became of shaders.
+type Compiled = Result<Vec<Replacement>, String>;
 
 /// A scene that is open.
 pub struct Work {
@@ -164,6 +172,10 @@ pub struct App {
     pub(super) leaving: Option<Leave>,
     /// The place that is to be saved to over what is there, after the user was told.
     pub(super) replaces: Option<PathBuf>,
+    /// Where shaders are compiled from, the thread that does it, and when they were looked at last.
+    shaders: Option<Sources>,
+    compiles: Option<Background<Sources, Compiled>>,
+    watched: Option<(Instant, Option<SystemTime>)>,
     /// The keyboard points: at the middle of the picture.
     pub(super) by_keys: bool,
     pub(super) open_field: String,
@@ -217,6 +229,9 @@ impl App {
             leaving: None,
             replaces: None,
             by_keys: false,
+            shaders: Sources::of_build(),
+            compiles: None,
+            watched: None,
             open_field: String::new(),
             save_field: None,
             sequence: None,
@@ -543,6 +558,66 @@ impl App {
         self.truth.begin_anew();
     }
 
+    /// Whether shaders can be compiled anew.
+    pub(super) const fn can_reload(&self) -> bool {
+        self.shaders.is_some()
+    }
+
+    /// Compiles the shaders of these sources from now on.
+    pub fn take_shaders(&mut self, sources: Sources) {
+        self.shaders = Some(sources);
+    }
+
+    /// Compiles shaders anew and draws by them; from then on each save of one does so.
+    pub fn reload_shaders(&mut self) {
+        let Some(sources) = self.shaders.clone() else {
+            return self.complain(
+                "the sources that this program was built from are not here: build it on this machine".into(),
+            );
+        };
+        self.watched = Some((Instant::now(), sources.written()));
+        let compile = |sources: Sources| sources.compile();
+        let compiles = match &mut self.compiles {
+            Some(compiles) => Ok(&*compiles),
+            none @ None => {
+                Background::new("shaders", Arc::clone(&self.wake), compile).map(|compiles| &*none.insert(compiles))
+            }
+        };
+        match compiles {
+            Ok(compiles) => {
+                compiles.ask(sources);
+                self.say("compiling shaders".into());
+            }
+            Err(error) => self.complain(format!("no thread to compile shaders: {error}")),
+        }
+    }
+
+    /// Takes shaders that were compiled, and looks whether others were saved.
+    fn follow_shaders(&mut self) {
+        match self.compiles.as_ref().and_then(Background::result) {
+            Some(Ok(modules)) => {
+                self.say(match modules.len() {
+                    0 => "shaders are those of the build".into(),
+                    count => format!("{count} shaders differ from the build: the picture is drawn by them"),
+                });
+                self.engine.replace_shaders(modules);
+                if let Some(work) = &mut self.work {
+                    work.stage.touch();
+                }
+            }
+            Some(Err(error)) => self.complain(error),
+            None => {}
+        }
+        let due = self.watched.filter(|(at, _)| at.elapsed() >= WATCH);
+        if let (Some((_, before)), Some(sources)) = (due, &self.shaders) {
+            let now = sources.written();
+            self.watched = Some((Instant::now(), now));
+            if now != before {
+                self.reload_shaders();
+            }
+        }
+    }
+
     /// Walks, flies or orbits.
     pub(super) fn move_by(&mut self, mode: Mode) {
         let Some(work) = &mut self.work else { return };
@@ -679,6 +754,10 @@ impl App {
         }
         self.messages
             .retain(|message| message.since.elapsed().as_secs_f64() < MESSAGE_S * if message.bad { 2.0 } else { 1.0 });
+        self.follow_shaders();
+        if self.watched.is_some() {
+            ctx.request_repaint_after(WATCH);
+        }
         if let Some(again) = self.again_in() {
             ctx.request_repaint_after(again);
         }

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     camera::ExposureMode,
     frame::{AntiAliasing, Aov, Picture, Renderer, Sample, Settings, Wanted},
-    gpu::Gpu,
+    gpu::{Gpu, shader::Replacement},
     passes::GpuScene,
     scene::{
         Projection, Scene,
@@ -98,6 +98,8 @@ pub enum Task {
 #[derive(Default)]
 struct Inbox {
     order: Option<Order>,
+    /// Modules in the place of the built ones, from the next frame on.
+    shaders: Option<Vec<Replacement>>,
     /// Each with its number and that of its scene's first order.
     errands: VecDeque<([u64; 2], Errand)>,
     /// Errands so far.
@@ -178,6 +180,12 @@ impl Engine {
             let number = inbox.sent;
             inbox.errands.push_back(([number, scene], errand));
         }
+        self.shared.wake.notify_all();
+    }
+
+    /// Draws by other shaders from the next order on.
+    pub(super) fn replace_shaders(&self, modules: Vec<Replacement>) {
+        lock(&self.shared.inbox).shaders = Some(modules);
         self.shared.wake.notify_all();
     }
 
@@ -312,6 +320,11 @@ impl Worker {
         while !self.shared.ends.load(Ordering::Relaxed) {
             let (order, errand) = {
                 let mut inbox = lock(&self.shared.inbox);
+                if let Some(modules) = inbox.shaders.take() {
+                    // Pipelines are made anew with all that holds them.
+                    (self.there, self.renderer) = (None, None);
+                    self.gpu.replace_shaders(modules);
+                }
                 let order = inbox.order.take();
                 // One thing at a time: a wish first.
                 let errand = if order.is_none() { inbox.errands.pop_front() } else { None };

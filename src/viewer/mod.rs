@@ -16,6 +16,7 @@ pub mod paint;
 pub mod panels;
 pub mod recent;
 pub mod settings;
+pub mod shaders;
 pub mod stage;
 pub mod sun;
 pub mod tracer;

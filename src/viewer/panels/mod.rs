@@ -95,6 +95,9 @@ impl App {
             return;
         }
         let key = |key: Key| ctx.input(|input| input.key_pressed(key) && input.modifiers.is_none());
+        if key(Key::F5) {
+            self.reload_shaders();
+        }
         if key(Key::Home) {
             self.home();
         }
@@ -203,6 +206,16 @@ impl App {
                 if ui.add_enabled(played.is_some(), egui::Button::new("Sequence to PNG files...")).clicked() {
                     let file = PathBuf::from("sequence.png");
                     self.sequence = Some((file.display().to_string(), played.unwrap_or(0.0), 1.0, 24.0));
+                    ui.close();
+                }
+                let reload = egui::Button::new("Reload shaders    F5");
+                let entry = ui.add_enabled(self.can_reload(), reload);
+                if entry
+                    .on_hover_text("compiles what was changed in shaders/; from then on each save of one does so")
+                    .on_disabled_hover_text("the sources that this program was built from are not here")
+                    .clicked()
+                {
+                    self.reload_shaders();
                     ui.close();
                 }
                 ui.separator();
