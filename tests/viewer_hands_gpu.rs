@@ -356,6 +356,29 @@ fn shortcuts_do_not_steer_and_arrows_do() {
 }
 
 #[test]
+fn what_fills_a_room_has_a_page() {
+    let Some(guard) = common::gpu() else { return };
+    let (dir, file) = lamps();
+    let look = format!("{LOOK}[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n");
+    fs::write(dir.path().join("lamps.look.toml"), look).unwrap();
+    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let at = bench.text("Fog").expect("in the outliner");
+    bench.click(at + egui::vec2(4.0, 4.0));
+    bench.frame(vec![]);
+    for shown in ["scattering", "0.25", "anisotropy", "0 1 0"] {
+        assert!(bench.text(shown).is_some(), "{shown}: {:?}", bench.texts);
+    }
+    typed(&mut bench, "0.25", "");
+    // The palette has it by name.
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("volumes.Fog.anisotropy=0.6".into())]);
+    bench.frame(vec![]);
+    assert!(bench.text("volumes.Fog.anisotropy").is_some(), "{:?}", bench.texts);
+    bench.press(Key::Enter, Modifiers::NONE);
+    assert_eq!(self::look(&bench).volumes["Fog"].anisotropy, Some(0.6));
+}
+
+#[test]
 fn nothing_unsaved_goes_unasked() {
     let Some(guard) = common::gpu() else { return };
     let (dir, file) = lamps();

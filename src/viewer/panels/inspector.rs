@@ -29,6 +29,8 @@ pub enum Selection {
     Material(String),
     /// A water surface by the name that the look has for it.
     Water(String),
+    /// What fills a room, by the name that the look has for it.
+    Volume(String),
     /// Passes and the camera's effects.
     Effects,
 }
@@ -327,6 +329,7 @@ impl App {
                 Selection::Water(name) => {
                     super::water::page(ui, &work.stage, &name, &mut brush, &mut tool, &mut changes);
                 }
+                Selection::Volume(name) => volume(ui, &name, &values, &mut changes),
                 Selection::Effects => effects(ui, &work.stage, &values, &mut changes),
             }
             ui.separator();
@@ -650,10 +653,12 @@ fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
     ui.heading("Passes and effects");
     let look = &stage.opened.look;
     grid(ui, "usual", |ui| {
-        switch(ui, "Reflections", stage.opened.ssr().enabled, "passes.ssr.enabled", changes);
-        switch(ui, "Bounced light", stage.opened.gi().enabled, "gi.enabled", changes);
-        switch(ui, "Shadows", stage.opened.shadows().enabled, "passes.shadows.enabled", changes);
-        switch(ui, "Ambient occlusion", stage.opened.ao().enabled, "passes.ao.enabled", changes);
+        let opened = &stage.opened;
+        pass(ui, stage, ("Reflections", &["ssr"]), opened.ssr().enabled, "passes.ssr.enabled", changes);
+        pass(ui, stage, ("Bounced light", &["gi"]), opened.gi().enabled, "gi.enabled", changes);
+        // Rays for shadows are part of the lighting pass.
+        pass(ui, stage, ("Shadows", &["shadow"]), opened.shadows().enabled, "passes.shadows.enabled", changes);
+        pass(ui, stage, ("Ambient occlusion", &["ao"]), opened.ao().enabled, "passes.ao.enabled", changes);
         ui.label("Edges");
         let now = format!("{:?}", look.passes.aa_method.unwrap_or_default()).to_lowercase();
         ComboBox::from_id_salt("aa").selected_text(&now).show_ui(ui, |ui| {
@@ -715,6 +720,38 @@ fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
         ui.end_row();
     });
     ui.weak("Factors: textures are multiplied by them.");
+}
+
+/// What fills a room: each property with what the look has set it to, or what it takes.
+fn volume(ui: &mut Ui, name: &str, values: &Values, changes: &mut Changes) {
+    ui.heading(name);
+    grid(ui, "volume", |ui| {
+        for (path, takes) in look::properties() {
+            if let Some(property) = path.strip_prefix("volumes.*.") {
+                let path = format!("volumes.{name}.{property}");
+                text(ui, property, set(values, &path), takes, &path, changes);
+            }
+        }
+    });
+    ui.weak("1/m and nits per metre; what is empty is the file's, or nothing.");
+}
+
+/// A switch with what its passes took in the last frame.
+fn pass(ui: &mut Ui, stage: &Stage, (name, of): (&str, &[&str]), on: bool, path: &str, changes: &mut Changes) {
+    let times = stage.finished.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
+    let own = times.iter().filter(|pass| of.iter().any(|start| pass.name.starts_with(start)));
+    ui.label(name);
+    let mut now = on;
+    ui.horizontal(|ui| {
+        if ui.checkbox(&mut now, "").changed() {
+            changes.push((path.into(), Some(now.to_string())));
+        }
+        let (count, ms) = own.fold((0, 0.0), |(count, sum), pass| (count + 1, sum + pass.ms));
+        if count > 0 {
+            ui.weak(format!("{ms:.2} ms")).on_hover_text(format!("{count} passes of the last frame, on the device"));
+        }
+    });
+    ui.end_row();
 }
 
 /// All properties of a section by name, with what the look has set them to or what each takes.

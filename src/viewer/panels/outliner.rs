@@ -65,6 +65,14 @@ impl App {
                 }
                 ui.separator();
             }
+            let volumes: Vec<String> = volumes(&work.stage);
+            if !volumes.is_empty() {
+                ui.label(RichText::new(format!("Volumes ({})", volumes.len())).strong());
+                for name in volumes {
+                    ui.selectable_value(&mut work.selected, Selection::Volume(name.clone()), name);
+                }
+                ui.separator();
+            }
             let materials: Vec<String> =
                 work.stage.base().materials.iter().map(|m| m.name.clone()).filter(|n| !n.is_empty()).collect();
             egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {
@@ -132,6 +140,16 @@ impl App {
             work.controller.frame(bounds, f64::from(size.width) / f64::from(size.height));
         }
     }
+}
+
+/// The names of what fills rooms: those of the scene, and those that the look adds or switches off.
+pub(super) fn volumes(stage: &Stage) -> Vec<String> {
+    let looks = &stage.opened.look.volumes;
+    let names = stage.base().volumes.iter().map(|volume| &volume.name);
+    let mut all: Vec<String> = names.chain(looks.keys()).filter(|name| !name.is_empty()).cloned().collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// The lights' names as the look addresses them, each once.

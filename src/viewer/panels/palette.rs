@@ -38,7 +38,7 @@ fn names(stage: &Stage) -> Vec<(&'static str, String)> {
     of("lights", super::outliner::lights(stage))
         .chain(of("materials", materials))
         .chain(of("water", super::water::waters(stage).into_iter().map(|(name, _)| name).collect()))
-        .chain(of("volumes", look.volumes.keys().cloned().collect()))
+        .chain(of("volumes", super::outliner::volumes(stage)))
         .chain(of("probes", look.probes.keys().cloned().collect()))
         .collect()
 }

@@ -129,6 +129,11 @@ impl Scopes {
             return;
         }
         self.drawn = Some(key);
+        if !self.open && self.overlay == Overlay::None && self.aov.is_none() {
+            // Nothing shows what would be counted.
+            (self.over, self.legend) = (None, None);
+            return;
+        }
         let picture = &finished.picture;
         let nits = luminances(picture);
         let Ok(pixels) = Luminances::new(&nits, picture.width, picture.height) else { return };
