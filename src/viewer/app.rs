@@ -740,6 +740,8 @@ impl App {
         if self.show_newest() {
             // This very frame shows it.
             output.textures_delta.append(ctx.tex_manager().write().take_delta());
+            // Panels, which were laid out before it came, follow with the next.
+            ctx.request_repaint();
         }
         if !ctx.input(|i| i.pointer.any_down())
             && let Err(error) = self.kept.keep()

@@ -38,6 +38,9 @@ impl App {
     /// All panels.
     pub(super) fn layout(&mut self, ui: &mut Ui) {
         self.shortcuts(ui);
+        // Before the panels that show them.
+        let ctx = ui.ctx().clone();
+        self.update_scopes(&ctx);
         egui::Panel::top("bar").show(ui, |ui| self.bar(ui));
         egui::Panel::bottom("status").exact_size(26.0).show(ui, |ui| self.status(ui));
         if self.work.is_none() || self.gallery {

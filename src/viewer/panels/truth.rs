@@ -406,7 +406,6 @@ impl App {
     /// Shows picture and reference in a rectangle.
     pub(super) fn show_truth(&mut self, ui: &mut Ui, rect: Rect, picture: Option<TextureId>) {
         let ctx = ui.ctx().clone();
-        self.update_scopes(&ctx);
         self.compare(&ctx);
         let order = self.work.as_ref().map_or(0, |work| work.stage.order());
         let over = self.scopes.over.as_ref().or(self.mixer.shown(order));
