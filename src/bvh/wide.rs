@@ -267,7 +267,9 @@ pub struct WideTrees {
 /// Where a tree lies.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree {
-    pub root: u32,
+    root: u32,
+    /// Where rays begin: the root, or the only leaf (`LEAF`), whose triangles tell as soon as a box would.
+    pub entry: u32,
     nodes: u32,
     packet: u32,
     packets: u32,
@@ -287,7 +289,9 @@ impl WideTrees {
         let mut all = Self::default();
         for level in levels {
             let (root, packet) = (all.nodes.len() as u32, all.packets.len() as u32);
-            let tree = Tree { root, nodes: level.nodes.len() as u32, packet, packets: level.leaves.len() as u32 };
+            let (nodes, packets) = (level.nodes.len() as u32, level.leaves.len() as u32);
+            let entry = if nodes == 1 && packets == 1 { LEAF | packet } else { root };
+            let tree = Tree { root, entry, nodes, packet, packets };
             all.trees.push(tree);
             all.nodes.extend(level.nodes.into_iter().map(|mut node| {
                 for child in node.children.iter_mut().filter(|child| **child != NONE) {
@@ -303,7 +307,7 @@ impl WideTrees {
 
     /// Takes over a tree's moved triangles and refitted boxes.
     pub fn refit(&mut self, tree: usize, nodes: &[Node], triangles: &[Triangle]) {
-        let Some(&Tree { root, nodes: count, packet, packets }) = self.trees.get(tree) else { return };
+        let Some(&Tree { root, nodes: count, packet, packets, .. }) = self.trees.get(tree) else { return };
         for node in self.nodes.iter_mut().skip(root as usize).take(count as usize) {
             for lane in 0..WIDTH {
                 if let Some(from) = nodes.get(node.from[lane] as usize) {

@@ -6,12 +6,13 @@ mod in_volumes;
 use glam::DVec3;
 
 use super::{
-    bsdf::{Bsdf, Sampled, Scattered, Wall},
+    bsdf::{Bsdf, Sampled, Scattered, Seen, Wall},
     lights::LampHit,
     media::{Media, Medium},
     sampler::Sampler,
     shading::{Frame, view_in},
     volumes::Numbers,
+    water::Guide,
     world::{SurfacePoint, World},
 };
 use crate::photometry::color::luminance;
@@ -157,7 +158,10 @@ pub(super) struct State {
 struct Vertex<'a> {
     hit: &'a SurfacePoint,
     frame: Frame,
-    v: DVec3,
+    /// As seen from where the path comes from.
+    seen: Seen<'a>,
+    /// Towards suns through water, where the path is in some.
+    guide: Option<Guide>,
     /// What is on the other side.
     beyond: Media,
 }
@@ -210,7 +214,8 @@ impl World<'_> {
             // By chance as though the surface were not there, else with all its light.
             let straight = hit.straight_through(path.direction);
             let chance = hit.opacity * (1.0 - straight.max_element());
-            let u = sampler.next_1d();
+            // Nothing gets past a solid surface, whatever the number.
+            let u = if chance >= 1.0 { sampler.skip_1d() } else { sampler.next_1d() };
             if u >= chance {
                 if u < hit.opacity {
                     path.throughput *= straight / straight.max_element();
@@ -243,8 +248,9 @@ impl World<'_> {
             }
             path.surfaces += 1;
             let frame = hit.frame();
-            let v = view_in(&frame, -path.direction);
-            let vertex = Vertex { hit: &hit, frame, v, beyond };
+            let seen = hit.bsdf.seen_from(view_in(&frame, -path.direction));
+            let guide = self.towards_suns(&path.media, &hit.bsdf, walk);
+            let vertex = Vertex { hit: &hit, frame, seen, guide, beyond };
             if walk.strategy != Strategy::Brdf {
                 self.add_sampled_light(&path, &vertex, walk, sampler, &mut parts);
             } else {
@@ -252,9 +258,9 @@ impl World<'_> {
                 let _ = (sampler.next_1d(), sampler.next_2d());
             }
             let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
-            let sampled = match self.towards_suns(&path.media, &hit.bsdf, walk) {
-                Some(guide) => guide.sample(&hit.bsdf, (&vertex.frame, v), lobe, u),
-                None => hit.bsdf.sample(v, lobe, u),
+            let sampled = match &vertex.guide {
+                Some(guide) => guide.sample(&vertex.seen, &vertex.frame, lobe, u),
+                None => vertex.seen.sample(lobe, u),
             };
             let Some(sampled) = sampled else { break };
             if !path.scatter(&vertex, &sampled) {
@@ -368,16 +374,16 @@ impl World<'_> {
         if (l.z < 0.0) != through {
             return;
         }
-        let scattered = hit.bsdf.evaluate(vertex.v, l);
-        if scattered.total() == DVec3::ZERO {
+        let (scattered, by_surface) = match &vertex.guide {
+            Some(guide) => guide.evaluate(&vertex.seen, &vertex.frame, l),
+            None => vertex.seen.evaluate(l),
+        };
+        let total = scattered.total();
+        if total == DVec3::ZERO {
             return;
         }
         let mut weight = path.throughput * light.weight;
         if let (Some(density), Strategy::Both) = (light.density, walk.strategy) {
-            let by_surface = match self.towards_suns(&path.media, &hit.bsdf, walk) {
-                Some(guide) => guide.density_of(&hit.bsdf, (&vertex.frame, vertex.v), l),
-                None => hit.bsdf.density(vertex.v, l),
-            };
             weight *= balance(density, by_surface);
         }
         let (away, media) = if through { (-hit.geometric, &vertex.beyond) } else { (hit.geometric, &path.media) };
@@ -390,7 +396,7 @@ impl World<'_> {
         }
         weight *= fade(self.medium(media), light.distance);
         let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };
-        parts.add(weight * scattered.total(), path.surfaces, &first);
+        parts.add(weight * total, path.surfaces, &first);
     }
 }
 

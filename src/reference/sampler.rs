@@ -24,6 +24,9 @@ pub enum SamplerKind {
     Independent,
 }
 
+/// Between the states of independent numbers: Steele, Lea and Flood 2014, section 4, the golden ratio's odd integer.
+const INDEPENDENT_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Pairs of dimensions that are remembered from sample to sample; paths seldom need more.
 const REMEMBERED: usize = 64;
 
@@ -257,11 +260,20 @@ impl Sampler {
         let bits = match self.kind {
             SamplerKind::Sobol => self.point(dimension),
             SamplerKind::Independent => {
-                self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                self.state = self.state.wrapping_add(INDEPENDENT_STEP);
                 mix(self.pixel, self.state) as u32
             }
         };
         f64::from(bits) / (f64::from(u32::MAX) + 1.0)
+    }
+
+    /// Passes over the next number, whose value does not matter: 0, and the numbers after it are as they were.
+    pub fn skip_1d(&mut self) -> f64 {
+        self.dimension += 1;
+        if self.kind == SamplerKind::Independent {
+            self.state = self.state.wrapping_add(INDEPENDENT_STEP);
+        }
+        0.0
     }
 
     /// The next two numbers, both of one pair of dimensions, so that together they are well spread too.

@@ -5,7 +5,7 @@
 use glam::{DVec2, DVec3};
 
 use super::{
-    bsdf::{Bsdf, Sampled},
+    bsdf::{Bsdf, Sampled, Scattered, Seen},
     integrator::{State, Strategy, Walk},
     media::Media,
     sampler::Sampler,
@@ -123,20 +123,17 @@ impl Guide {
         Frame::new(axis).outside(DVec3::new(across * cos, across * sin, 1.0 - low))
     }
 
-    /// As `Bsdf::density`.
-    pub(super) fn density_of(&self, bsdf: &Bsdf, (frame, v): (&Frame, DVec3), l: DVec3) -> f64 {
-        0.5 * bsdf.density(v, l) + 0.5 * self.density(frame.outside(l))
+    /// As `Seen::evaluate`: what leaves of light from `l`, and the density.
+    pub(super) fn evaluate(&self, seen: &Seen<'_>, frame: &Frame, l: DVec3) -> (Scattered, f64) {
+        let (scattered, density) = seen.evaluate(l);
+        (scattered, 0.5 * density + 0.5 * self.density(frame.outside(l)))
     }
 
-    /// As `Bsdf::sample`.
-    pub(super) fn sample(&self, bsdf: &Bsdf, (frame, v): (&Frame, DVec3), lobe: f64, u: DVec2) -> Option<Sampled> {
-        let l = if lobe < 0.5 {
-            bsdf.sample(v, lobe * 2.0, u)?.l
-        } else {
-            frame.inside(self.towards((lobe - 0.5) * 2.0, u))
-        };
-        let density = self.density_of(bsdf, (frame, v), l);
-        let weight = bsdf.evaluate(v, l);
+    /// As `Seen::sample`.
+    pub(super) fn sample(&self, seen: &Seen<'_>, frame: &Frame, lobe: f64, u: DVec2) -> Option<Sampled> {
+        let l =
+            if lobe < 0.5 { seen.sample(lobe * 2.0, u)?.l } else { frame.inside(self.towards((lobe - 0.5) * 2.0, u)) };
+        let (weight, density) = self.evaluate(seen, frame, l);
         (density > 0.0 && weight.total() != DVec3::ZERO).then(|| Sampled {
             l,
             weight: weight.over(density),

@@ -30,6 +30,18 @@ struct Chances {
     through: f64,
 }
 
+/// What of the base does not depend on the light.
+#[derive(Clone, Copy)]
+pub(super) struct BaseSeen {
+    chances: Chances,
+    /// Alpha of metal and opaque dielectric.
+    spread: Alpha,
+    /// Smith's Lambda of the view.
+    lambda: f64,
+    /// What facets pass on to each other, of the dielectric and of metal; none where that is left out.
+    gains: Option<[DVec3; 2]>,
+}
+
 impl Bsdf {
     /// KHR_materials_anisotropy: rougher along the tangent, by the square of the strength.
     fn roughness(&self) -> Alpha {
@@ -123,38 +135,62 @@ impl Bsdf {
         glass * (1.0 - self.glass_fresnel(v.z).max_element()) * self.base_color
     }
 
-    /// What a rough lobe gains that facets pass on to each other.
-    fn gain(&self, f0: DVec3, v: DVec3) -> DVec3 {
-        if self.multiscatter { multiscatter_gain(f0, v.z, self.spread()) } else { DVec3::ONE }
+    /// What of the base does not depend on the light, seen from `v`.
+    pub(super) fn base_seen(&self, v: DVec3) -> BaseSeen {
+        let spread = self.spread();
+        // What a rough lobe gains that facets pass on to each other.
+        let gain = |f0: DVec3| multiscatter_gain(f0, v.z, spread);
+        let gains = self.multiscatter.then(|| [gain(self.tinted(self.f0) * self.specular), gain(self.base_color)]);
+        BaseSeen { chances: self.chances(v), spread, lambda: lambda(v, spread), gains }
     }
 
-    pub(super) fn base(&self, v: DVec3, l: DVec3) -> Scattered {
+    /// What leaves towards `v` of light from `l`, and the density (1/sr) with which `sample_base` gives `l`.
+    pub(super) fn base(&self, seen: &BaseSeen, v: DVec3, l: DVec3) -> (Scattered, f64) {
+        if v.z <= 0.0 {
+            return (Scattered::default(), 0.0);
+        }
+        let chances = &seen.chances;
         if l.z <= 0.0 {
             let transmitted = self.rough_glass_through(v, l) + self.diffuse_through(v, l);
-            return Scattered { transmitted, ..Scattered::default() };
+            let diffuse = chances.diffuse * chances.through * -l.z / PI;
+            let density = self.rough_glass_density(v, l, chances.glass) + diffuse;
+            return (Scattered { transmitted, ..Scattered::default() }, density);
         }
         let sum = v + l;
-        if v.z <= 0.0 || sum.length_squared() < 1e-24 {
-            return Scattered::default();
+        if sum.length_squared() < 1e-24 {
+            return (Scattered::default(), 0.0);
         }
         let h = sum.normalize();
         let vh = v.dot(h);
-        let fd = self.dielectric(vh);
         let opaque = self.opaque();
-        let mut f = opaque * fd * self.gain(self.tinted(self.f0) * self.specular, v)
-            + self.metallic * self.metal(vh) * self.gain(self.base_color, v);
-        if self.has_rough_glass() {
-            f += self.glass() * self.glass_fresnel(vh);
+        let [dielectric_gain, metal_gain] = seen.gains.unwrap_or([DVec3::ONE; 2]);
+        let mut f = DVec3::ZERO;
+        let mut diffuse = 0.0;
+        if opaque > 0.0 {
+            let fd = self.dielectric(vh);
+            f = opaque * fd * dielectric_gain;
+            diffuse = opaque * (1.0 - fd.max_element()) * (1.0 - self.diffuse_transmission);
         }
-        let alpha = self.spread();
-        let g = 1.0 / (1.0 + lambda(v, alpha) + lambda(l, alpha));
-        let diffuse = opaque * (1.0 - fd.max_element()) * (1.0 - self.diffuse_transmission);
-        Scattered {
+        if self.metallic > 0.0 {
+            f += self.metallic * self.metal(vh) * metal_gain;
+        }
+        let mut reflects = chances.specular;
+        if self.has_rough_glass() {
+            let fg = self.glass_fresnel(vh);
+            f += self.glass() * fg;
+            reflects += chances.glass * self.reflection_chance(fg);
+        }
+        let d = ggx(h, seen.spread);
+        let g = 1.0 / (1.0 + seen.lambda + lambda(l, seen.spread));
+        let scattered = Scattered {
             diffuse: diffuse / PI * l.z * self.base_color,
             // D G2 / (4 n.v n.l) times n.l.
-            specular: ggx(h, alpha) * g / (4.0 * v.z) * f,
+            specular: d * g / (4.0 * v.z) * f,
             transmitted: DVec3::ZERO,
-        }
+        };
+        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
+        let normals = d / (v.z * (1.0 + seen.lambda));
+        (scattered, reflects * normals / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI)
     }
 
     /// From the other side, of rough glass.
@@ -228,25 +264,6 @@ impl Bsdf {
         if through > 0.0 { f / (f + through) } else { 1.0 }
     }
 
-    pub(super) fn base_density(&self, v: DVec3, l: DVec3) -> f64 {
-        let chances = self.chances(v);
-        if l.z <= 0.0 {
-            let diffuse = chances.diffuse * chances.through * -l.z / PI;
-            return self.rough_glass_density(v, l, chances.glass) + diffuse;
-        }
-        let sum = v + l;
-        if sum.length_squared() < 1e-24 {
-            return 0.0;
-        }
-        let h = sum.normalize();
-        let mut specular = chances.specular;
-        if self.has_rough_glass() {
-            specular += chances.glass * self.reflection_chance(self.glass_fresnel(v.dot(h)));
-        }
-        // Density of visible normals over the change from half vector to direction: Heitz 2018, equation 17.
-        specular * seen_normals(v, h, self.spread()) / 4.0 + chances.diffuse * (1.0 - chances.through) * l.z / PI
-    }
-
     fn rough_glass_density(&self, v: DVec3, l: DVec3, glass: f64) -> f64 {
         if l.z >= 0.0 || glass <= 0.0 || !self.has_rough_glass() {
             return 0.0;
@@ -264,8 +281,8 @@ impl Bsdf {
         glass * through * seen_normals(v, h, self.roughness()) * change
     }
 
-    pub(super) fn sample_base(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<Base> {
-        let chances = self.chances(v);
+    pub(super) fn sample_base(&self, seen: &BaseSeen, v: DVec3, lobe: f64, u: DVec2) -> Option<Base> {
+        let chances = &seen.chances;
         let l = if lobe < chances.glass {
             // The rest of the number is as even as the whole.
             let lobe = lobe / chances.glass;
@@ -282,7 +299,7 @@ impl Bsdf {
             };
             return ((l.z > 0.0) == reflects && l.z != 0.0).then_some(Base::Spread(l));
         } else if lobe < chances.glass + chances.specular {
-            let h = visible_normal(v, self.spread(), u);
+            let h = visible_normal(v, seen.spread, u);
             2.0 * v.dot(h) * h - v
         } else if chances.through > 0.0 {
             let rest = (lobe - chances.glass - chances.specular) / chances.diffuse;

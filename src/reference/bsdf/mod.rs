@@ -23,7 +23,7 @@ use std::f64::consts::PI;
 
 use glam::{DVec2, DVec3};
 
-use self::microfacet::even_hemisphere;
+use self::{base::BaseSeen, microfacet::even_hemisphere};
 pub use self::{
     coat::{Coat, coat_share},
     film::Film,
@@ -191,27 +191,11 @@ impl Bsdf {
         below_coat * self.sheen.map_or(1.0, |sheen| sheen.leaves(v, l))
     }
 
-    /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are unit vectors.
+    /// The point as seen from `v` (z > 0, a unit vector): what does not depend on the light is found once.
     #[must_use]
-    pub fn evaluate(&self, v: DVec3, l: DVec3) -> Scattered {
-        let base = self.base(v, l);
-        if self.is_bare() {
-            return base;
-        }
-        let mut all = base.scaled(self.leaves(v, l));
-        if v.z <= 0.0 || l.z <= 0.0 {
-            return all;
-        }
-        let mut below_coat = 1.0;
-        if let Some(coat) = self.coat {
-            let share = coat.share(v);
-            below_coat -= share;
-            all.specular += share * coat.evaluate(v, l);
-        }
-        if let Some(sheen) = self.sheen {
-            all.specular += below_coat * sheen.evaluate(v, l);
-        }
-        all
+    pub fn seen_from(&self, v: DVec3) -> Seen<'_> {
+        let layers = (!self.is_bare()).then(|| self.layers(v));
+        Seen { bsdf: self, v, base: self.base_seen(v), layers }
     }
 
     fn layers(&self, v: DVec3) -> Layers {
@@ -221,67 +205,103 @@ impl Bsdf {
         }
     }
 
+    /// What leaves towards `v` (z > 0) of light from `l`, but for what smooth glass does. Both are unit vectors.
+    #[must_use]
+    pub fn evaluate(&self, v: DVec3, l: DVec3) -> Scattered {
+        self.seen_from(v).evaluate(l).0
+    }
+
     /// Density (1/sr) with which `sample` gives `l`, but for the directions of smooth glass.
     #[must_use]
     pub fn density(&self, v: DVec3, l: DVec3) -> f64 {
-        if v.z <= 0.0 {
-            return 0.0;
-        }
-        let base = self.base_density(v, l);
-        if self.is_bare() {
-            return base;
-        }
-        let chances = self.layers(v);
-        let mut density = chances.base() * base;
-        if l.z > 0.0 {
-            density += chances.sheen / (2.0 * PI);
-            density += self.coat.map_or(0.0, |coat| chances.coat * coat.density(v, l));
-        }
-        density
+        self.seen_from(v).evaluate(l).1
     }
 
     /// A direction in proportion to the light that leaves towards `v`, about; none where it falls on the wrong side.
     #[must_use]
     pub fn sample(&self, v: DVec3, lobe: f64, u: DVec2) -> Option<Sampled> {
+        self.seen_from(v).sample(lobe, u)
+    }
+}
+
+/// A point of a surface as seen from one direction.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    bsdf: &'a Bsdf,
+    v: DVec3,
+    base: BaseSeen,
+    /// Chances of what lies over the base; none where nothing does.
+    layers: Option<Layers>,
+}
+
+impl Seen<'_> {
+    /// What leaves towards the view of light from `l`, and the density (1/sr) with which `sample` gives `l`; both but for what
+    /// smooth glass does.
+    #[must_use]
+    pub fn evaluate(&self, l: DVec3) -> (Scattered, f64) {
+        let (bsdf, v) = (self.bsdf, self.v);
+        let (base, base_density) = bsdf.base(&self.base, v, l);
+        let Some(chances) = self.layers else { return (base, base_density) };
+        let mut all = base.scaled(bsdf.leaves(v, l));
+        if v.z <= 0.0 {
+            return (all, 0.0);
+        }
+        let mut density = chances.base() * base_density;
+        if l.z <= 0.0 {
+            return (all, density);
+        }
+        density += chances.sheen / (2.0 * PI);
+        let mut below_coat = 1.0;
+        if let Some(coat) = bsdf.coat {
+            let share = coat.share(v);
+            below_coat -= share;
+            all.specular += share * coat.evaluate(v, l);
+            density += chances.coat * coat.density(v, l);
+        }
+        if let Some(sheen) = bsdf.sheen {
+            all.specular += below_coat * sheen.evaluate(v, l);
+        }
+        (all, density)
+    }
+
+    /// A direction in proportion to the light that leaves towards the view, about; none where it falls on the wrong side.
+    #[must_use]
+    pub fn sample(&self, lobe: f64, u: DVec2) -> Option<Sampled> {
+        let (bsdf, v) = (self.bsdf, self.v);
         if v.z <= 0.0 {
             return None;
         }
         let mut below = 1.0;
-        let l = if self.is_bare() {
-            self.sample_base(v, lobe, u)?
-        } else {
-            let chances = self.layers(v);
-            below = chances.base();
-            if lobe < below {
-                // The rest of the number is as even as the whole.
-                self.sample_base(v, lobe / below, u)?
-            } else {
-                let l = match self.coat {
-                    Some(coat) if lobe >= below + chances.sheen => coat.sample(v, u),
-                    _ => even_hemisphere(u),
-                };
-                (l.z > 0.0).then_some(Base::Spread(l))?
+        let l = match self.layers {
+            None => bsdf.sample_base(&self.base, v, lobe, u)?,
+            Some(chances) => {
+                below = chances.base();
+                if lobe < below {
+                    // The rest of the number is as even as the whole.
+                    bsdf.sample_base(&self.base, v, lobe / below, u)?
+                } else {
+                    let l = match bsdf.coat {
+                        Some(coat) if lobe >= below + chances.sheen => coat.sample(v, u),
+                        _ => even_hemisphere(u),
+                    };
+                    (l.z > 0.0).then_some(Base::Spread(l))?
+                }
             }
         };
         match l {
             Base::Dictated(mut sampled) => {
-                if !self.is_bare() {
-                    sampled.weight = sampled.weight.scaled(self.leaves(v, sampled.l) / below);
+                if self.layers.is_some() {
+                    sampled.weight = sampled.weight.scaled(bsdf.leaves(v, sampled.l) / below);
                 }
                 Some(sampled)
             }
             Base::Spread(l) => {
-                let density = self.density(v, l);
-                let bent = match self.wall {
-                    Wall::Border { eta } if l.z < 0.0 && self.glass() > 0.0 => eta * eta,
+                let (scattered, density) = self.evaluate(l);
+                let bent = match bsdf.wall {
+                    Wall::Border { eta } if l.z < 0.0 && bsdf.glass() > 0.0 => eta * eta,
                     _ => 1.0,
                 };
-                (density > 0.0).then(|| Sampled {
-                    l,
-                    weight: self.evaluate(v, l).over(density),
-                    density: Some(density),
-                    bent,
-                })
+                (density > 0.0).then(|| Sampled { l, weight: scattered.over(density), density: Some(density), bent })
             }
         }
     }
