@@ -6,13 +6,13 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{
-    bounced::{asked, blocks, mean, print_map, reference, write_reference},
+    bounced::{LEFT_OUT, asked, blocks, mean, print_map, reference, write_reference},
     exposure_for, gpu,
 };
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DMat4, DVec2, DVec3, Vec3};
 use sunny16::{
     frame::{Aov, GiSettings, Renderer, Settings, ShadowSettings},
-    passes::View,
+    passes::{View, resolve::Channel},
     reference::{Film, FilmSettings, Parts, Pinhole, World},
     scene::{
         Projection, Scene,
@@ -54,6 +54,27 @@ impl Place {
 
     fn eye(&self) -> DVec3 {
         self.camera.0.w_axis.truncate()
+    }
+
+    /// Pixels in which the two renderers show another surface: an edge within what rounding moves it runs through their middles. No
+    /// light is compared there.
+    fn other_surfaces(&self, depths: &[[f32; 4]], normals: &[[f32; 4]]) -> Vec<usize> {
+        let world = World::new(&self.scene, self.eye());
+        let camera = Pinhole::new(self.camera.0, self.camera.1, self.size.0, self.size.1);
+        let differs = |pixel: &usize| {
+            let middle = DVec2::new((pixel % self.size.0) as f64 + 0.5, (pixel / self.size.0) as f64 + 0.5);
+            let (origin, direction) = camera.ray(middle);
+            let Some(solid) = world.solid(origin, direction) else { return false };
+            let depth = direction.dot(camera.forward()) * solid.point.distance;
+            let normal = Vec3::from_slice(&normals[*pixel]).as_dvec3();
+            (f64::from(depths[*pixel][0]) / depth - 1.0).abs() > 1e-3 || normal.dot(solid.point.normal) < 0.98
+        };
+        let list: Vec<usize> = (0..depths.len()).filter(differs).collect();
+        assert!(list.len() <= depths.len() / 200, "{} pixels show other surfaces", list.len());
+        if !list.is_empty() {
+            println!("{}: {} pixels show other surfaces: {list:?}", self.name, list.len());
+        }
+        list
     }
 
     /// Of the path tracer: bounced diffuse light, the environment's own too but not its sun's; and all light.
@@ -118,7 +139,15 @@ fn settings(gi: GiSettings, nits: f64) -> Settings {
         exposure: exposure_for(nits, 0.18),
         shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
         gi,
-        aovs: vec![Aov::IndirectDiffuse, Aov::IndirectSpecular, Aov::DirectDiffuse, Aov::DirectSpecular, Aov::Emission],
+        aovs: vec![
+            Aov::IndirectDiffuse,
+            Aov::IndirectSpecular,
+            Aov::DirectDiffuse,
+            Aov::DirectSpecular,
+            Aov::Emission,
+            Aov::Channel(Channel::Depth),
+            Aov::Channel(Channel::Normal),
+        ],
         ..Settings::default()
     }
 }
@@ -137,8 +166,12 @@ fn rendered(renderer: &mut Renderer, place: &Place, gi: GiSettings, frames: u32)
     // Of its parts: what the picture shows of them comes later.
     let part = |index: usize| picture.aovs[index].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect();
     let parts: [Vec<DVec3>; 5] = [0, 1, 2, 3, 4].map(part);
-    let whole = (0..parts[0].len()).map(|pixel| parts.iter().map(|part| part[pixel]).sum()).collect();
-    let [diffuse, ..] = parts;
+    let mut whole: Vec<DVec3> = (0..parts[0].len()).map(|pixel| parts.iter().map(|part| part[pixel]).sum()).collect();
+    let [mut diffuse, ..] = parts;
+    assert!(diffuse.iter().chain(&whole).all(|light| light.is_finite()));
+    for pixel in place.other_surfaces(&picture.aovs[5].1, &picture.aovs[6].1) {
+        (diffuse[pixel], whole[pixel]) = (LEFT_OUT, LEFT_OUT);
+    }
     [diffuse, whole]
 }
 
@@ -192,12 +225,22 @@ fn a_corridor_is_what_the_path_tracer_says() {
 
 #[test]
 fn the_light_room_is_what_the_path_tracer_says() {
-    within(&light_room(), merged(), 32, [0.03, 0.02], [0.02, 0.01]);
+    let place = light_room();
+    within(&place, unmerged(), 48, [0.015, 0.01], [0.01, 0.01]);
+    within(&place, merged(), 32, [0.02, 0.01], [0.02, 0.01]);
 }
 
 #[test]
 fn an_atrium_is_what_the_path_tracer_says() {
     within(&atrium(), GiSettings { rays: 16, ..unmerged() }, 32, [0.03, 0.015], [0.03, 0.015]);
+}
+
+/// A sun that reaches few places needs many photons for the bound of 1.5 %.
+#[test]
+#[ignore = "three million photons and 128 frames: minutes"]
+fn an_atrium_of_many_photons_is_what_the_path_tracer_says() {
+    let gi = GiSettings { vpls: 3_000_000, rays: 16, ..unmerged() };
+    within(&atrium(), gi, 128, [0.015, 0.01], [0.015, 0.01]);
 }
 
 /// `PLACE=atrium MERGED=1 GI="frames=64 rays=8"` of a run by hand.

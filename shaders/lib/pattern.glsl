@@ -33,4 +33,10 @@ vec2 further_sample(uvec2 texel, uint number) {
     return fract(shift + fract(float(number & 1023u) * vec2(0.7338918566, 0.5385972572)));
 }
 
+// Two by chance in every pixel and every frame, which have nothing to do with either.
+vec2 by_chance(uvec2 texel, uint number) {
+    uint seed = random(random(random(texel.x * 2u) ^ texel.y) ^ number);
+    return vec2(seed & 0xffffu, seed >> 16u) / 65536.0;
+}
+
 #endif

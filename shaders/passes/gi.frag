@@ -119,34 +119,46 @@ const float LOBE_BLUR = 0.5;
 // Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end there, and is a firefly then.
 const float LEAST_ALPHA = 0.05;
 
-// Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
-// all of what its narrower lobes throw of lamps and of what is all around, which is in no patch.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, float diffuse) {
+// A place that a ray has met: rays leave it from there on. Its normal is the triangle's, on the side of the ray.
+struct Met {
+    vec3 place;
+    vec3 away;
+    MetMaterial material;
+};
+
+Met met_at(BvhHit hit, vec3 d) {
+    BvhInstance instance = bvh_instances[hit.instance];
+    Met met;
+    met.material = met_materials[instance.surface & ~BVH_NO_SHADOW];
+    met.place = hit_place(hit);
+    met.away = triangle_normal(instance, bvh_triangles[hit.triangle]);
+    met.away = dot(met.away, d) > 0.0 ? -met.away : met.away;
+    ray_origin = met.place;
+    ray_away = met.away;
+    return met;
+}
+
+// Unit normal between a triangle's vertices, on the side of `away`; that itself where the ray would see its back.
+vec3 smooth_normal(BvhHit hit, vec3 d, vec3 away) {
     BvhInstance instance = bvh_instances[hit.instance];
     BvhTriangle triangle = bvh_triangles[hit.triangle];
-    MetMaterial m = met_materials[instance.surface & ~BVH_NO_SHADOW];
-    bool glossy = m.gloss != vec3(0.0);
-    if (diffuse <= 0.0 && !glossy) {
-        return vec3(0.0);
-    }
-    vec3 away = triangle_normal(instance, triangle);
-    away = dot(away, d) > 0.0 ? -away : away;
-    vec3 p = hit_place(hit);
-    ray_origin = p;
-    ray_away = away;
-    vec3 normal = away;
-    if (glossy) {
-        mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
-        vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
-        vec3 n = rows * (w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
-            + w.z * unpack_vertex_normal(triangle.normal_c));
-        n *= dot(n, away) < 0.0 ? -1.0 : 1.0;
-        normal = dot(n, d) < 0.0 ? normalize(n) : away;
-    }
-    // A metal of the lobe's F0: its highlight is the lobe's.
-    Surface s = Surface(p, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
+    mat3 rows = mat3(instance.rows[0].xyz, instance.rows[1].xyz, instance.rows[2].xyz);
+    vec3 w = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec3 n = rows * (w.x * unpack_vertex_normal(triangle.normal_a) + w.y * unpack_vertex_normal(triangle.normal_b)
+        + w.z * unpack_vertex_normal(triangle.normal_c));
+    n *= dot(n, away) < 0.0 ? -1.0 : 1.0;
+    return dot(n, d) < 0.0 ? normalize(n) : away;
+}
+
+// Whether rays find what is all around.
+bool finds_sky() {
+    return (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
+}
+
+// Illuminance (lx by channel) of lamps at a place that `met_at` gave, and the luminance of their highlights.
+vec3 lamps_at(Surface s, vec2 u, out vec3 highlights) {
     vec3 sum = vec3(0.0);
-    vec3 thrown = vec3(0.0);
+    highlights = vec3(0.0);
     bool all = frame.light_count <= HIT_LAMPS;
     uint count = all ? frame.light_count : 1u;
     for (uint i = 0u; i < count; ++i) {
@@ -155,22 +167,16 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, float diffuse) {
         float times = all ? 1.0 : float(frame.light_count);
         vec3 highlight;
         sum += lamp_illuminance(lights[lamp], s, v, highlight) * times;
-        thrown += highlight * times;
+        highlights += highlight * times;
     }
-    bool sky = (gi.flags & GI_SKY) != 0u && environment.enabled != 0u;
-    if (glossy && sky) {
-        vec3 l = reflect(d, normal);
-        if (dot(l, away) > 0.0 && trace_ray(p, l, away, 1e9, true).instance == NONE) {
-            float w = schlick_weight(clamp(dot(l, normal), 0.0, 1.0));
-            thrown += mix(m.gloss, vec3(max_of(m.gloss) > 0.0 ? 1.0 : 0.0), w * max_of(m.gloss))
-                * sky_luminance(l, max(sqrt(s.alpha), MATTE_BLUR));
-        }
-    }
-    if (diffuse <= 0.0) {
-        return thrown;
-    }
+    return sum;
+}
+
+// Illuminance (lx by channel) of patches, by one of them, and of what is all around.
+vec3 bounced_at(vec3 p, vec3 away, vec2 u) {
+    vec3 sum = vec3(0.0);
     float probability;
-    uint chosen = choose_patch(p - gi.anchor, away, u.y, probability);
+    uint chosen = gi.patches > 0u ? choose_patch(p - gi.anchor, away, u.y, probability) : NONE;
     if (chosen != NONE) {
         PatchLight light = patch_light(vpls[chosen], p - gi.anchor, away);
         float nl = dot(away, light.l);
@@ -178,13 +184,60 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, float diffuse) {
             sum += light.illuminance * (light.kept * nl / probability);
         }
     }
-    if (sky) {
+    if (finds_sky()) {
         vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
         if (trace_ray(p, l, away, 1e9, true).instance == NONE) {
             sum += PI * sky_luminance(l, MATTE_BLUR);
         }
     }
-    return m.matte * (diffuse / PI) * sum + thrown;
+    return sum;
+}
+
+// Luminance that matte surfaces and what is all around send to a place met, along a ray from it.
+vec3 sent_to(vec3 p, vec3 away, vec3 l, float blur, vec2 u) {
+    BvhHit hit = first_met(p, l, away, 1e9);
+    if (hit.instance == NONE) {
+        return finds_sky() ? sky_luminance(l, blur) : vec3(0.0);
+    }
+    Met met = met_at(hit, l);
+    if (met.material.matte == vec3(0.0)) {
+        return vec3(0.0);
+    }
+    vec3 none;
+    vec3 sum = lamps_at(Surface(met.place, met.away, -l, vec3(0.0), 1.0, 1.0), u, none);
+    return met.material.matte / PI * (sum + bounced_at(met.place, met.away, u));
+}
+
+// Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
+// all of what its narrower lobes throw of lamps, of matte surfaces and of what is all around, which is in no patch.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse) {
+    Met met = met_at(hit, d);
+    MetMaterial m = met.material;
+    bool glossy = m.gloss != vec3(0.0);
+    if (diffuse <= 0.0 && !glossy) {
+        return vec3(0.0);
+    }
+    vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
+    // A metal of the lobe's F0: its highlight is the lobe's.
+    Surface s = Surface(met.place, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
+    vec3 thrown;
+    vec3 sum = lamps_at(s, u, thrown);
+    if (diffuse > 0.0) {
+        sum += bounced_at(met.place, met.away, u);
+    }
+    vec3 light = m.matte * (diffuse / PI) * sum + thrown;
+    if (glossy) {
+        vec3 l = seen_reflection(s, turn);
+        float weight = seen_weight(s, l);
+        if (weight > 0.0 && dot(l, met.away) > 0.0) {
+            // Of what is no dielectric's, F90 is 1 for the lobe's own share.
+            float most = max_of(m.gloss);
+            float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
+            vec3 fresnel = mix(m.gloss, vec3(most > 0.0 ? 1.0 : 0.0), w * most);
+            light += weight * fresnel * sent_to(met.place, met.away, l, max(LOBE_BLUR * sqrt(s.alpha), MATTE_BLUR), u);
+        }
+    }
+    return light;
 }
 
 // What a white matte surface reflects of light from a direction, with the cosine (1/sr).
@@ -306,7 +359,8 @@ void main() {
                     float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                     lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 }
-                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), lacks) * weight;
+                vec2 turn = by_chance(uvec2(pixel), gi.number);
+                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks) * weight;
             }
         }
     }
@@ -324,7 +378,8 @@ void main() {
                     glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
-                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), 1.0) * reflected;
+                vec2 turn = by_chance(uvec2(pixel.yx), gi.number);
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0) * reflected;
             }
         }
     }

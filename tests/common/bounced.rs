@@ -25,21 +25,26 @@ pub fn write_reference(name: &str, size: (usize, usize), halves: &[Vec<DVec3>; 2
     exr::prelude::write_rgb_file(reference_file(name), size.0, size.1, pixel).unwrap();
 }
 
-/// Mean luminance.
+/// Mean luminance of pixels that are not left out.
 pub fn mean(of: &[DVec3]) -> f64 {
-    of.iter().map(|c| color::luminance(*c)).sum::<f64>() / of.len() as f64
+    let counted: Vec<f64> = of.iter().filter(|c| c.is_finite()).map(|c| color::luminance(*c)).collect();
+    counted.iter().sum::<f64>() / counted.len() as f64
 }
 
+/// A pixel that is not compared.
+pub const LEFT_OUT: DVec3 = DVec3::NAN;
+
 /// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black: lamps hide what is behind them in
-/// one, and do not in the other.
+/// one, and do not in the other. Pixels of `test` that are left out count in neither.
 pub fn block_differences(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) -> Vec<Option<f64>> {
     let mut list = Vec::new();
     for by in 0..size.1 / 8 {
         for bx in 0..size.0 / 8 {
             let at = |i: usize| (by * 8 + i / 8) * size.0 + bx * 8 + i % 8;
-            let mean = |of: &[DVec3]| -> f64 { (0..64).map(|i| color::luminance(of[at(i)])).sum::<f64>() / 64.0 };
-            let seen = (0..64).all(|i| test[at(i)] != DVec3::ZERO);
-            let (a, b) = (mean(test), mean(reference));
+            let counted = || (0..64).map(at).filter(|&pixel| test[pixel].is_finite());
+            let sum = |of: &[DVec3]| -> f64 { counted().map(|pixel| color::luminance(of[pixel])).sum() };
+            let seen = counted().all(|pixel| test[pixel] != DVec3::ZERO);
+            let (a, b) = (sum(test), sum(reference));
             list.push((b > 0.0 && seen).then(|| a / b - 1.0));
         }
     }
@@ -53,10 +58,16 @@ pub fn blocks(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) -> (f64
     ((list.iter().map(|off| off * off).sum::<f64>() / count).sqrt(), list.iter().sum::<f64>() / count)
 }
 
-/// Prints them in percent where `MAP` is set.
+/// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row) the luminance of each pixel of both.
 pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) {
-    if std::env::var_os("MAP").is_none() {
-        return;
+    let Ok(map) = std::env::var("MAP") else { return };
+    if let Some((x, y)) = map.split_once(',') {
+        let (x, y): (usize, usize) = (x.parse().unwrap(), y.parse().unwrap());
+        for row in y * 8..y * 8 + 8 {
+            let pixels = (x * 8..x * 8 + 8).map(|column| row * size.0 + column);
+            let pair = |i: usize| format!("{:9.1} {:9.1}", color::luminance(test[i]), color::luminance(reference[i]));
+            println!("{}", pixels.map(pair).collect::<Vec<_>>().join(" |"));
+        }
     }
     for row in block_differences(size, test, reference).chunks(size.0 / 8) {
         let row: Vec<String> =
