@@ -62,6 +62,9 @@ fn bad_lenses_are_named_with_place_and_remedy() {
     write("nan.json", &good.replace("22.01359", "NaN"));
     write("weak.json", &good.replace("-18.39533", "18.39533"));
     write("cut.json", &good[..good.len() / 2]);
+    write("twice.json", &good.replace("\"thickness_mm\": 6.00755", "\"thickness_mm\": -1, \"thickness_mm\": 6.00755"));
+    write("glass.json", &good.replace("\"is_stop\": true", "\"is_stop\": true, \"radius_mm\": 10"));
+    write("dark.json", &good.replace("\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-4"));
     assert_eq!(sunny16(dir.path(), &["lens", "good.json"], &[]).code, 0);
     for (file, code, says) in [
         ("gap.json", 4, "element 1: thickness_mm is -6.00755"),
@@ -69,6 +72,9 @@ fn bad_lenses_are_named_with_place_and_remedy() {
         ("nan.json", 4, "JSON"),
         ("weak.json", 4, "element 6"),
         ("cut.json", 4, "JSON"),
+        ("twice.json", 4, "\"thickness_mm\" stands twice"),
+        ("glass.json", 4, "element 4: radius_mm is 10"),
+        ("dark.json", 4, "element 4: semi_aperture_mm is so small"),
         ("none.json", 4, "check the path"),
         ("dgauss-50-f2", 4, "builtin:dgauss-50-f2"),
         ("builtin:dgauss-50-f3", 4, "dgauss-50-f2"),

@@ -147,7 +147,7 @@ fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u
     }
     let middle = first / sum;
     let extent = (second / sum - middle * middle).max(DVec2::ZERO).map(f64::sqrt);
-    (sum * lux * lens.luminance_per_illuminance(wavelength), middle, extent)
+    (sum * lux / lens.counted_direct(wavelength, 100_000), middle, extent)
 }
 
 fn bench<'a>(guard: &common::Guard, pass: &'a LensGhostsPass) -> Bench<'a> {
@@ -160,13 +160,15 @@ fn light_and_place_are_those_of_counted_rays() {
     let Some(guard) = gpu() else { return };
     let pass = LensGhostsPass::new(&guard.gpu).unwrap();
     let mut bench = bench(&guard, &pass);
-    for (name, f_stop, blades, degrees, radius, gate, rays) in [
-        ("cooke-triplet-50-f5", 8.0, 0, 10.0, 0.0, [0.036, 0.024], 6000),
-        ("cooke-triplet-50-f5", 8.0, 6, 6.0, 0.01, [0.09, 0.06], 6000),
-        ("dgauss-50-f2", 4.0, 5, 14.0, 0.004_65, [0.036, 0.024], 3000),
+    for (name, f_stop, (blades, curvature), degrees, radius, gate, rays) in [
+        ("cooke-triplet-50-f5", Some(8.0), (0, 0.0), 10.0, 0.0, [0.036, 0.024], 6000),
+        ("cooke-triplet-50-f5", Some(8.0), (6, 0.3), 6.0, 0.01, [0.09, 0.06], 6000),
+        ("dgauss-50-f2", Some(4.0), (5, 0.3), 14.0, 0.004_65, [0.036, 0.024], 3000),
+        // Open, with a rim that hides the most of its straight blades.
+        ("flektagon-100", None, (5, 0.0), 4.0, 0.004_65, [0.09, 0.06], 6000),
     ] {
-        let iris = Iris { blades, curvature: 0.3, rotation: 0.2 };
-        let lens = lens(name, &Dials { f_stop: Some(f_stop), iris, ..Dials::default() });
+        let iris = Iris { blades, curvature, rotation: 0.2 };
+        let lens = lens(name, &Dials { f_stop, iris, ..Dials::default() });
         let settings = LensGhosts { lens, gate, tier: Tier::Traced, cull: 0.0 };
         let beam = Beam::from_angles(f64::to_radians(degrees), 0.6, radius).unwrap();
         let lux = 1000.0;

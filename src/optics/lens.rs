@@ -1,6 +1,6 @@
 //! A prescription with its dials set: each surface in its place, the sensor where the picture is sharp.
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 use super::{
     coating::Coating,
@@ -327,6 +327,35 @@ impl Lens {
     #[must_use]
     pub const fn iris(&self) -> Iris {
         self.iris
+    }
+
+    /// The iris as the picture's middle sees it, through the corners of what is open: its own, unless a rim is narrower than the open
+    /// stop. That rim hides the blades, and it is round; or their corners alone, and it has the same blades with as much more
+    /// curvature as lets as much of the rim's light pass as rim and blades together, by rays.
+    #[must_use]
+    pub fn seen_iris(&self) -> Iris {
+        // Blades that take less of the light are not seen.
+        const ROUND: f64 = 1e-3;
+        let own = self.iris;
+        if own.blades < 3 || self.filled >= 1.0 {
+            return own;
+        }
+        let light = |lens: &Self| lens.illuminance(DVec2::ZERO, LINE_D, Losses::Ignored);
+        let open = light(self) / light(&self.rounded());
+        if open.is_nan() || open > 1.0 - ROUND {
+            return Iris::default();
+        }
+        // The more the blades are curved, the more is open.
+        let (mut less, mut more) = (own.curvature.clamp(0.0, 1.0), 1.0);
+        for _ in 0..50 {
+            let curvature = 0.5 * (less + more);
+            if (Iris { curvature, ..own }).relative_area() < open {
+                less = curvature;
+            } else {
+                more = curvature;
+            }
+        }
+        Iris { curvature: 0.5 * (less + more), ..own }
     }
 
     /// Whether it is round: no surface is a cylinder.

@@ -3,6 +3,9 @@
 //! Lengths in files are millimetres, coatings nanometres. Files are untrusted: text and counts are bounded, every number
 //! is checked, and each error names the element.
 
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{
@@ -15,6 +18,7 @@ use super::{
         TOLERANCE, Zoom,
     },
 };
+use crate::camera::lens::F_STOP_LIMITS;
 
 /// The longest text that is taken, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -56,9 +60,7 @@ impl Prescription {
                 allowed: "a prescription of at most 1 MiB",
             });
         }
-        let value: Value = serde_json::from_str(text).map_err(|error| {
-            PrescriptionError::Text(format!("it is no JSON: {error}; a prescription is described by lens.schema.json"))
-        })?;
+        let value = read(text)?;
         let Value::Object(whole) = value else { return Err(wrong("the file", &value, "an object with \"elements\"")) };
         known(&whole, KEYS, UNREAD_KEYS, None)?;
         for (key, must) in [("schema", SCHEMA), ("units", "mm")] {
@@ -82,10 +84,17 @@ impl Prescription {
         if stops.len() != 1 {
             return Err(PrescriptionError::Stops(stops));
         }
-        let text = |key: &str| whole.get(key).and_then(Value::as_str).unwrap_or_default().chars().take(1000).collect();
+        // Shown as they are: what would move a terminal's cursor is left out.
+        let text = |key: &str, what: &'static str| match whole.get(key) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => {
+                Ok(text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(1000).collect())
+            }
+            Some(other) => Err(wrong(what, other, "a text in quotes")),
+        };
         let prescription = Self {
-            name: text("name"),
-            source: text("source"),
+            name: text("name", "\"name\"")?,
+            source: text("source", "\"source\"")?,
             focal_length: optional(&whole, "focal_length_mm", "\"focal_length_mm\"", [1e-3, 1e5])?.map(|mm| mm * 1e-3),
             f_number: optional(&whole, "f_number", "\"f_number\"", [0.3, 1e4])?,
             zooms: zooms(&whole, elements.len())?,
@@ -118,6 +127,8 @@ impl Prescription {
                 if !usable(f, back) {
                     let how = if f.is_finite() && f <= 0.0 {
                         "leaves it diverging".to_owned()
+                    } else if !f.is_finite() {
+                        "leaves it parallel".to_owned()
                     } else {
                         format!(
                             "meets {:.4} mm behind the last element at a focal length of {:.4} mm",
@@ -132,11 +143,23 @@ impl Prescription {
             if !pupils.iter().all(|pupil| pupil.z.is_finite() && pupil.radius.is_finite() && pupil.radius > 0.0) {
                 return Err(no_focus("has no finite pupil: the stop lies in a focus".into()));
             }
+            let n = lens.f_number();
+            if !(F_STOP_LIMITS[0]..=F_STOP_LIMITS[1]).contains(&n) {
+                // The stop, or the rim that is the narrowest for light along the axis.
+                let radius = |i: &usize| self.elements[*i].semi_aperture / lens.matrix_to(*i, Axis::Y, LINE_D).a.abs();
+                let narrowest = (0..self.elements.len()).min_by(|a, b| radius(a).total_cmp(&radius(b)));
+                return Err(PrescriptionError::Element {
+                    element: narrowest.unwrap_or(lens.stop()),
+                    what: "semi_aperture_mm",
+                    value: format!("so small or so large that the lens opens to f/{n:.4}"),
+                    allowed: "what gives an f-number from 0.5 to 1024",
+                });
+            }
             let off = |stated: f64, found: f64| (found / stated - 1.0).abs();
             let stated_back = self.gaps(position).last().copied().unwrap_or_default();
             if off(stated_back, found[0].back_focus) > TOLERANCE {
                 return Err(PrescriptionError::Contradiction {
-                    what: "the distance from the last element to the sensor",
+                    what: format!("the distance from the last element ({}) to the sensor", self.elements.len() - 1),
                     stated: stated_back * 1e3,
                     found: found[0].back_focus * 1e3,
                 });
@@ -145,7 +168,7 @@ impl Prescription {
             let marked = position.or(self.focal_length);
             if let Some(marked) = marked.filter(|&f| found.iter().all(|c| off(f, c.focal_length) > TOLERANCE)) {
                 return Err(PrescriptionError::Contradiction {
-                    what: "the focal length",
+                    what: "the focal length".to_owned(),
                     stated: marked * 1e3,
                     found: found[0].focal_length * 1e3,
                 });
@@ -164,7 +187,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => "missing".into(),
         Value::Object(_) => "an object".into(),
-        Value::Array(_) => "a list".into(),
+        Value::Array(list) => format!("a list of {}", list.len()),
         other => {
             let text = other.to_string();
             if text.chars().count() > 40 { format!("{}...", text.chars().take(40).collect::<String>()) } else { text }
@@ -237,7 +260,8 @@ impl Row<'_> {
 
     fn shape(&self) -> Parsed<Shape> {
         let limit = LENGTH_LIMIT * 1e3;
-        let radius = self.number("radius_mm", [-limit, limit], "a number of millimetres, 0 for a plane")? * 1e-3;
+        let allowed = "a number of millimetres, 0 for a plane (-100000 to 100000)";
+        let radius = self.number("radius_mm", [-limit, limit], allowed)? * 1e-3;
         let shape = match self.value("surface") {
             Value::Null => Shape::Sphere,
             Value::String(s) if s == "sphere" => Shape::Sphere,
@@ -265,11 +289,102 @@ impl Row<'_> {
         let Some(nanometres) = self.optional("coating_nm", [100.0, 5000.0], allowed)? else { return Ok(None) };
         let index = self.optional("coating_ior", [1.0, 4.1], "the film's refractive index, 1 to 4.1")?;
         let offset = self.optional("coating_offset_nm", [-1000.0, 1000.0], "nanometres from -1000 to 1000")?;
-        Ok(Some(Coating {
+        let coating = Coating {
             index: index.unwrap_or(MAGNESIUM_FLUORIDE),
             wavelength: nanometres * 1e-9,
             offset: offset.unwrap_or(0.0) * 1e-9,
-        }))
+        };
+        if coating.wavelength / (4.0 * coating.index) + coating.offset < 0.0 {
+            let allowed = "at least minus the film's own thickness, coating_nm / (4 coating_ior)";
+            return Err(self.wrong("coating_offset_nm", self.value("coating_offset_nm"), allowed));
+        }
+        Ok(Some(coating))
+    }
+
+    /// Refuses what would make a stop bend or reflect light, and would go unread.
+    fn is_bare_stop(&self) -> Parsed<()> {
+        self.optional("radius_mm", [0.0, 0.0], "0 or left out; a stop bends no light")?;
+        for key in ["surface", "abbe", "coating_nm", "coating_ior", "coating_offset_nm"] {
+            if self.value(key) != &Value::Null {
+                return Err(self.wrong(key, self.value(key), "left out; a stop has neither glass nor film"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Text as JSON. Of a key that stands twice in an object JSON's readers take the last, and a typing error would go unseen: here it is
+/// refused. A byte order mark is skipped, as RFC 8259, section 8.1, allows. Nesting is bounded by `serde_json` (128).
+fn read(text: &str) -> Parsed<Value> {
+    let mut reader = serde_json::Deserializer::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let value = Unrepeated.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    value.map_err(|error| {
+        let what = if error.is_data() { "it cannot be taken" } else { "it is no JSON" };
+        PrescriptionError::Text(format!("{what}: {error}; a prescription is described by lens.schema.json"))
+    })
+}
+
+/// A JSON value in whose objects no key stands twice.
+#[derive(Clone, Copy)]
+struct Unrepeated;
+
+impl<'de> DeserializeSeed<'de> for Unrepeated {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unrepeated {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = pairs.next_key::<String>()? {
+            if map.contains_key(&key) {
+                let key: String = key.chars().take(40).collect();
+                return Err(de::Error::custom(format_args!("{key:?} stands twice in an object; leave one")));
+            }
+            map.insert(key, pairs.next_value_seed(self)?);
+        }
+        Ok(Value::Object(map))
     }
 }
 
@@ -284,9 +399,9 @@ fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
         known(map, ELEMENT_KEYS, UNREAD_ELEMENT_KEYS, Some(index))?;
         let row = Row { map, index };
         let limit = LENGTH_LIMIT * 1e3;
-        let gap = row.number("thickness_mm", [0.0, limit], "a number of millimetres, 0 or more")? * 1e-3;
-        let semi_aperture =
-            row.number("semi_aperture_mm", [1e-4, limit], "the clear radius, above 0 millimetres")? * 1e-3;
+        let gap = row.number("thickness_mm", [0.0, limit], "a number of millimetres, 0 or more (to 100000)")? * 1e-3;
+        let allowed = "the clear radius, 0.0001 to 100000 millimetres";
+        let semi_aperture = row.number("semi_aperture_mm", [1e-4, limit], allowed)? * 1e-3;
         let kind = if row.is_stop()? {
             // Some tables repeat the medium at the stop.
             if let Some(ior) = row.optional("ior", INDEX_LIMITS, "null or the index around the stop")?
@@ -295,6 +410,7 @@ fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
                 let allowed = "that of the medium before it; a stop bends no light";
                 return Err(row.wrong("ior", row.value("ior"), allowed));
             }
+            row.is_bare_stop()?;
             ElementKind::Stop
         } else {
             let (shape, after, coating) = (row.shape()?, row.glass()?, row.coating()?);

@@ -56,7 +56,7 @@ pub enum PrescriptionError {
     #[error("{what} is stated as {stated:.3} mm, but the elements give {found:.3} mm; one of them is mistyped")]
     Contradiction {
         /// Focal length or back focus.
-        what: &'static str,
+        what: String,
         /// As stated (mm).
         stated: f64,
         /// As computed (mm).

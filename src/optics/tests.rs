@@ -1,7 +1,7 @@
 //! The lenses that come with the program against their patents' numbers, and rays against matrices.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 use super::{
     glass::LINE_D,
@@ -405,6 +405,30 @@ fn zooms_and_stops_are_set_within_their_range() {
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
 }
 
+/// Blades that a rim hides are not seen; of those whose corners it hides, as much is open as random rays find.
+#[test]
+fn rims_hide_blades_of_open_lenses() {
+    let seen = |name: &str, f_stop: Option<f64>, iris: Iris| {
+        let lens = lens(name, &Dials { f_stop, iris, ..Dials::default() });
+        (lens.seen_iris(), lens)
+    };
+    let five = Iris { blades: 5, curvature: 0.0, rotation: 0.4 };
+    assert_eq!(seen("kreitzer-tele-400-f2.8", None, five).0, Iris::default());
+    assert_eq!(seen("kreitzer-tele-400-f2.8", Some(11.0), five).0, five);
+    assert_eq!(seen("angenieux-100-f1.1", None, five).0, five);
+    let (found, lens) = seen("canon-70-200-f2.8", None, five);
+    assert_eq!((found.blades, found.rotation), (5, 0.4));
+    assert!(found.curvature > 0.1 && found.curvature < 0.9, "{found:?}");
+    // Rays along the axis, over those that the rim's circle lets through.
+    let radius = 0.5 * lens.focal_length() / lens.f_number();
+    let open = (0..20_000).filter(|i| {
+        let at = DVec2::from_angle(f64::from(*i) * 2.399_963_229_728_653) * (radius * (f64::from(*i) / 2e4).sqrt());
+        let ray = Ray { origin: at.extend(0.0) - DVec3::Z, direction: DVec3::Z };
+        lens.onward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.open().is_ok())
+    });
+    near(open.count() as f64 / 2e4, found.relative_area(), 0.01);
+}
+
 fn refused(text: &str) -> String {
     Prescription::parse(text).expect_err(text).to_string()
 }
@@ -453,6 +477,32 @@ fn bad_prescriptions_are_refused_with_the_element() {
             "an element of \"zoom\"",
         ),
         ("\"f_number\": 5.0", "\"zoom\": []", "\"zoom\" is a list"),
+        ("\"f_number\": 5.0", "\"focus_group\": [2, 99]", "\"focus_group\" is a list of 2"),
+        (
+            "\"thickness_mm\": 6.00755",
+            "\"thickness_mm\": 1e300",
+            "element 1: thickness_mm is 1e+300; it must be a number of",
+        ),
+        ("\"thickness_mm\": 3.25896", "\"thickness_mm\": 0", "the distance from the last element (6) to the sensor"),
+        // What would go unread.
+        ("{\"is_stop\": true", "{\"is_stop\": true, \"radius_mm\": 10", "element 4: radius_mm is 10; it must be 0"),
+        ("{\"is_stop\": true", "{\"is_stop\": true, \"surface\": \"sphere\"", "element 4: surface is \"sphere\""),
+        ("{\"is_stop\": true", "{\"is_stop\": true, \"coating_nm\": 550", "element 4: coating_nm is 550"),
+        (
+            "\"thickness_mm\": 6.00755",
+            "\"thickness_mm\": -1, \"thickness_mm\": 6.00755",
+            "\"thickness_mm\" stands twice",
+        ),
+        ("\"units\": \"mm\"", "\"name\": 5", "\"name\" stands twice"),
+        ("\"f_number\": 5.0", "\"source\": \"\"", "\"source\" stands twice"),
+        // A film less than nothing thick; openings that no camera has.
+        (
+            "\"thickness_mm\": 6.00755",
+            "\"thickness_mm\": 6.00755, \"coating_nm\": 400, \"coating_offset_nm\": -80",
+            "element 1: coating_offset_nm is -80",
+        ),
+        ("\"semi_aperture_mm\": 3.7", "\"semi_aperture_mm\": 1e-3", "element 4: semi_aperture_mm is so small"),
+        ("\"semi_aperture_mm\": 5.2", "\"semi_aperture_mm\": 1e-3", "element 1: semi_aperture_mm is so small"),
     ] {
         assert!(good.contains(from), "{from}");
         let error = refused(&good.replacen(from, to, 1));
@@ -463,6 +513,27 @@ fn bad_prescriptions_are_refused_with_the_element() {
     }
     refused(&format!("{{\"schema\": \"lens-prescription/1\", \"elements\": [{}]}}", vec!["1"; 500].join(",")));
     refused(&"[".repeat(100_000));
+    let nested = format!("{}1{}", "{\"notes\": ".repeat(5000), "}".repeat(5000));
+    assert!(refused(&nested).contains("recursion limit"));
+    // Planes alone leave parallel light parallel.
+    let plane = "{\"radius_mm\": 0, \"thickness_mm\": 1, \"ior\": 1, \"semi_aperture_mm\": 5}";
+    let stop = "{\"is_stop\": true, \"thickness_mm\": 1, \"semi_aperture_mm\": 5}";
+    let flat = format!("{{\"schema\": \"lens-prescription/1\", \"elements\": [{plane}, {stop}]}}");
+    assert!(refused(&flat).contains("leaves it parallel"), "{}", refused(&flat));
+    let unnamed = good.replacen("\"name\": \"", "\"name\": 5, \"notes\": \"", 1);
+    assert!(refused(&unnamed).contains("\"name\" is 5; it must be a text in quotes"));
+}
+
+/// Names are shown in terminals: nothing of them moves the cursor or colours what follows. Editors of some systems begin files with
+/// a byte order mark.
+#[test]
+fn names_are_plain_and_marks_are_skipped() {
+    let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
+    let name = "\"name\": \"one\\u001b[31m\\ntwo";
+    let read = Prescription::parse(&format!("\u{feff}{}", good.replacen("\"name\": \"", name, 1))).unwrap();
+    assert!(read.name().starts_with("one [31m two"), "{:?}", read.name());
+    let long = good.replacen("\"name\": \"", &format!("\"name\": \"{}", "x".repeat(500_000)), 1);
+    assert_eq!(Prescription::parse(&long).unwrap().name().len(), 1000);
 }
 
 /// Whatever single byte is changed: an answer, and never a lens with numbers that are not finite.

@@ -91,6 +91,8 @@ struct Table {
     paths: Arc<Buffer>,
     crossings: Arc<Buffer>,
     count: u32,
+    /// Nit that a pixel means per lux on the sensor, by channel.
+    luminance: Vec3,
     /// Which ghosts were drawn, of two frames.
     kept: [Arc<Buffer>; 2],
     /// Frames that this table has served.
@@ -178,6 +180,7 @@ impl Table {
             paths: upload("ghost paths", bytemuck::cast_slice(&paths), size_of::<GhostPath>())?,
             crossings: upload("ghost crossings", bytemuck::cast_slice(&crossings), size_of::<Vec4>())?,
             count: paths.len() as u32,
+            luminance: Vec3::from_array(CHANNELS.map(|wavelength| lens.luminance_per_illuminance(wavelength) as f32)),
             kept: [upload("ghosts drawn, even", kept, 4)?, upload("ghosts drawn, odd", kept, 4)?],
             frames: 0,
         };
@@ -268,7 +271,7 @@ impl LensGhostsPass {
         let constants = GhostConstants {
             wavelength: Vec3::from_array(CHANNELS.map(|wavelength| (wavelength * 1e9) as f32)),
             surfaces: lens.surfaces().len() as u32,
-            luminance: Vec3::from_array(CHANNELS.map(|wavelength| lens.luminance_per_illuminance(wavelength) as f32)),
+            luminance: table.luminance,
             ghosts: table.count,
             gate_half: vec2(mm(settings.gate[0] / 2.0), mm(settings.gate[1] / 2.0)).max(Vec2::splat(1e-6)),
             front_radius: mm(front_radius),

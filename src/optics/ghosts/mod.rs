@@ -19,11 +19,7 @@ use glam::{DVec2, DVec3};
 pub use fast::{Crossing, FastGhost};
 pub use grid::{Grid, Node, Window};
 
-use super::{
-    lens::Lens,
-    paraxial::{Axis, Bounces},
-    trace::{Losses, Ray},
-};
+use super::{lens::Lens, paraxial::Bounces, trace::Losses};
 
 /// Light from one far source.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -217,26 +213,17 @@ impl Lens {
         self.ghosts().map(|bounces| Ghost { bounces, spot: spot(bounces) }).collect()
     }
 
-    /// What part of light along the axis passes all surfaces at a wavelength (m).
-    #[must_use]
-    pub fn transmission(&self, wavelength: f64) -> f64 {
-        let ray = Ray { origin: DVec3::ZERO, direction: DVec3::Z };
-        self.onward(ray, wavelength, Losses::Counted).map_or(0.0, |traced| traced.weight)
-    }
-
-    /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor there: `4 N^2 / (pi T a)` with
-    /// N the working f-number.
+    /// The luminance (nit) that a pixel means per illuminance (lx) that ghosts add to the sensor there, at a wavelength (m): one
+    /// over the illuminance that a scene of luminance 1 gives the sensor's middle past all rims, blades and glass. 0 where no
+    /// light gets there.
     ///
-    /// A scene of luminance L gives the middle of the sensor `pi L T a / 4 N^2`; T is what the glass lets through on the
-    /// axis, a the area of the iris over that of the circle through its corners. Cameras here are exposed, and white is
-    /// balanced, behind the glass: a pixel means L whatever T and a are. So ghosts count relative to light that took the
-    /// direct way.
+    /// Cameras here are exposed, and white is balanced, behind the glass: a pixel means L whatever that illuminance is. So ghosts
+    /// count relative to light that took the direct way. By rays over the pupil, not by the `pi T a / 4 N^2` of the iris's area
+    /// a: of an open lens a rim may hide the blades, and aberrations of its pupil are worth up to 5 %.
     #[must_use]
     pub fn luminance_per_illuminance(&self, wavelength: f64) -> f64 {
-        let n2 = self.working_f_number(Axis::X, wavelength) * self.working_f_number(Axis::Y, wavelength);
-        let let_through = self.transmission(wavelength) * self.iris().relative_area();
-        let scale = 4.0 * n2 / (std::f64::consts::PI * let_through);
-        if scale.is_finite() { scale.abs() } else { 0.0 }
+        let scale = self.illuminance(DVec2::ZERO, wavelength, Losses::Counted).recip();
+        if scale.is_finite() { scale } else { 0.0 }
     }
 }
 

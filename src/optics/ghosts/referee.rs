@@ -3,7 +3,11 @@
 use glam::{DVec2, DVec3};
 
 use super::{Beam, Ghost, Spot};
-use crate::optics::{lens::Lens, paraxial::Bounces};
+use crate::optics::{
+    lens::Lens,
+    paraxial::Bounces,
+    trace::{Losses, Ray, Traced},
+};
 
 /// A part of the sensor around its middle that counts light by pixels.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +46,25 @@ impl Film {
 }
 
 impl Lens {
+    /// Illuminance of the sensor's middle at a wavelength (m) by a scene of luminance 1 (sr), by that many rays over all of the rear
+    /// glass, on Vogel's spiral: what ghosts are compared with. Kolb, Mitchell and Hanrahan 1995, equation 2.
+    #[must_use]
+    pub fn counted_direct(&self, wavelength: f64, rays: u32) -> f64 {
+        // The golden angle.
+        const TURN: f64 = 2.399_963_229_728_653;
+        let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
+        let (origin, distance) = (DVec3::Z * self.sensor(), self.sensor() - self.last());
+        let counted = |i: u32| {
+            let radius = rear * ((f64::from(i) + 0.5) / f64::from(rays)).sqrt();
+            let toward = (DVec2::from_angle(f64::from(i) * TURN) * radius).extend(self.last());
+            let ray = Ray { origin, direction: (toward - origin).normalize() };
+            let traced = self.back(ray, wavelength, Losses::Counted).and_then(Traced::open);
+            traced.map_or(0.0, |traced| traced.weight * ray.direction.z.powi(4))
+        };
+        let part = (0..rays).map(counted).sum::<f64>() / f64::from(rays.max(1));
+        part * std::f64::consts::PI * rear * rear / (distance * distance)
+    }
+
     /// A ghost at a wavelength (m) by that many rays, spread evenly over the disc that covers the front and over the
     /// source's, counted on a film too.
     ///
@@ -67,7 +90,7 @@ impl Lens {
             let tilted: DVec3 = beam.direction() + first_across * tilt.x + second_across * tilt.y;
             let Some(tilted) = Beam::new(tilted, 0.0) else { continue };
             let ray = self.entering(&tilted, disc(number(1), number(2)) * radius);
-            let Ok(traced) = self.ghost(bounces, ray, wavelength).and_then(super::super::trace::Traced::open) else {
+            let Ok(traced) = self.ghost(bounces, ray, wavelength).and_then(Traced::open) else {
                 continue;
             };
             let place = traced.ray.at_plane(self.sensor());

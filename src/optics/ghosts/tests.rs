@@ -9,7 +9,7 @@ use crate::{
     optics::{
         glass::LINE_D,
         lens::Dials,
-        paraxial::Matrix,
+        paraxial::{Axis, Matrix},
         prescription::{ElementKind, Prescription},
     },
 };
@@ -327,18 +327,50 @@ fn beams_from_everywhere() {
     }
 }
 
-/// Bare glass makes more of every ghost, and the film counts what it is made for.
+/// The light of all ghosts over that which takes the direct way, within 2 % of counted rays: open, where a rim may be narrower
+/// than the blades, and stopped down; straight and curved blades; on the axis and beside it.
 #[test]
-fn luminance_is_relative_to_the_direct_light() {
+fn light_is_relative_to_the_direct_light() {
+    for (name, f_stop, blades, curvature, degrees) in [
+        // The rims let 55, 85 and 88 % of the stop's radius through: they hide five blades, seven, and cut five.
+        ("kreitzer-tele-400-f2.8", None, 5, 0.0, 1.0),
+        ("flektagon-100", None, 7, 0.5, 4.0),
+        ("canon-70-200-f2.8", None, 5, 0.0, 0.0),
+        ("nikon-51.6-f1.25", None, 5, 0.0, 6.0),
+        ("schneider-anamorphic-31", None, 6, 0.0, 5.0),
+        // Aberrations of the pupil; the stop alone.
+        ("angenieux-100-f1.1", None, 0, 0.0, 3.0),
+        ("nikon-28-75-f2.8-wide", None, 7, 0.0, 0.0),
+        ("flektagon-100", Some(4.0), 5, 0.0, 4.0),
+        ("kreitzer-tele-400-f2.8", Some(11.0), 6, 0.3, 1.0),
+        ("cooke-triplet-50-f5", Some(16.0), 9, 1.0, 8.0),
+    ] {
+        let what = format!("{name} {f_stop:?} {blades} {curvature}");
+        let iris = Iris { blades, curvature, rotation: 0.2 };
+        let lens = Lens::new(&prescription(name), &Dials { f_stop, iris, ..Dials::default() }).unwrap();
+        // As many rays through the pupil whatever its part of the rear glass.
+        let rays = if f_stop.is_some() { 300_000 } else { 40_000 };
+        let direct = lens.luminance_per_illuminance(GREEN) * lens.counted_direct(GREEN, rays);
+        near(direct, 1.0, 0.01, &what);
+        // The brightest ghosts, which rays are spent on.
+        let part = |bounces: &Bounces| lens.ghost_part(*bounces, GREEN);
+        let mut ghosts: Vec<Bounces> = lens.ghosts().collect();
+        ghosts.sort_by(|a, b| part(b).total_cmp(&part(a)));
+        let beam = beam(degrees, 35.0);
+        let (mut meshed, mut counted) = (0.0, 0.0);
+        for bounces in ghosts.into_iter().take(24) {
+            meshed += lens.adapted_grid(Tier::Traced, bounces, &beam, GREEN).map_or(0.0, |grid| grid.spot().flux);
+            counted += lens.counted_ghost(bounces, &beam, GREEN, 6000, None).spot.flux;
+        }
+        println!("{what}: {direct:.4} {:.4}", meshed / counted);
+        near(meshed / counted * direct, 1.0, 0.02, &what);
+    }
+}
+
+/// The film counts what it is made for.
+#[test]
+fn the_film_has_all_of_a_small_ghost() {
     let lens = lens("dgauss-50-f2", Some(8.0));
-    let through = lens.transmission(GREEN);
-    assert!(through > 0.5 && through < 0.95, "{through}");
-    near(lens.luminance_per_illuminance(GREEN), 256.0 / std::f64::consts::PI / through, 0.02 * 256.0, "round");
-    let iris = Iris { blades: 6, curvature: 0.0, rotation: 0.0 };
-    let dials = Dials { f_stop: Some(8.0), iris, ..Dials::default() };
-    let hexagon = Lens::new(&prescription("dgauss-50-f2"), &dials).unwrap();
-    let ratio = hexagon.luminance_per_illuminance(GREEN) / lens.luminance_per_illuminance(GREEN);
-    near(ratio, 1.0 / iris.relative_area(), 1e-9, "blades");
     let mut film = Film::new(DVec2::new(0.036, 0.024), [36, 24]);
     let all = lens.counted_ghost(Bounces { first: 8, second: 4 }, &beam(2.0, 0.0), GREEN, 2000, Some(&mut film));
     near(film.flux(), all.spot.flux, 1e-12, "all of it falls on the film");

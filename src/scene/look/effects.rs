@@ -337,12 +337,15 @@ impl Look {
     pub fn effects_through(&self, mounted: &Mounted, effects: Effects) -> Result<Effects, LookError> {
         let mut effects = effects;
         let own = self.effects.mechanical.unwrap_or(true).then(|| mounted.rim()).flatten();
+        let iris = mounted.lens().seen_iris();
         if let Some(field) = &mut effects.depth_of_field {
+            field.iris = iris;
             field.rim = own.map(|rim| Rim { radius: rim.radius.max(field.lens.aperture_diameter() / 2.0), ..rim });
             // The picture of the pinhole is wider than the sensor where the lens bends more into it.
             field.gate_width *= field.lens.image_distance(field.focus)? / mounted.pinhole();
         }
         if let Some(starburst) = &mut effects.starburst {
+            starburst.iris = iris;
             starburst.gate_width *= mounted.thin().image_distance(mounted.focus())? / mounted.pinhole();
         }
         if mounted.faults().vignetting {

@@ -398,9 +398,13 @@ impl Reader<'_> {
         self.number().ok().filter(|v| (least..=most).contains(v)).ok_or_else(|| self.wrong())
     }
 
-    /// A file that is named relative to where the look stands.
+    /// A file that is named relative to where the look stands, or `builtin:NAME` as it is: what comes with the program lies nowhere.
     pub fn file(&self) -> Result<PathBuf, LookError> {
-        if self.value.is_empty() { Err(self.wrong()) } else { Ok(self.folder.join(self.value)) }
+        match self.value {
+            "" => Err(self.wrong()),
+            own if own.starts_with(prescription::BUILTIN) => Ok(own.into()),
+            file => Ok(self.folder.join(file)),
+        }
     }
 
     /// Millimetres within bounds, with or without the unit, as metres.
@@ -556,6 +560,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.look.toml");
         let text = "[camera.body]\niso = 400\nshutter = \"1/60\"\n[camera.lens]\nf_stop = 2.8\n\
+                    prescription = \"builtin:dgauss-50-f2\"\n\
                     [lights.Key]\nlumens = 800\n[passes.tonemap]\noperator = \"aces\"\n";
         fs::write(&file, text).unwrap();
         let mut read = Look::default();
@@ -565,6 +570,8 @@ mod tests {
             "camera.body.iso=400",
             "camera.body.shutter=1/60",
             "camera.lens.f_stop=2.8",
+            // The program's own lies beside no look.
+            "camera.lens.prescription=builtin:dgauss-50-f2",
             "lights.Key.lumens=800",
             "passes.tonemap.operator=aces",
         ] {
