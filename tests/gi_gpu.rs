@@ -207,9 +207,9 @@ fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) 
         on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
         let picture = after(&mut renderer, &on_device, &view, &settings, frames);
         let got = indirect(&picture);
-        let (rms, bias) = blocks(SIZE, &got, &reference);
+        let (rms, bias) = blocks(SIZE, &got, &reference, &[]);
         println!("{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits", rms * 100.0, bias * 100.0);
-        print_map(SIZE, &got, &reference);
+        print_map(SIZE, &got, &reference, &[]);
         save(&format!("{name}-{lamp}-gi"), &got, mean * 4.0);
         save(&format!("{name}-{lamp}-path"), &reference, mean * 4.0);
         worst = (worst.0.max(rms), worst.1.max(bias.abs()));

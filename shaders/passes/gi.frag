@@ -5,7 +5,8 @@
 //
 // The light of near patches is bounded, and rays no longer than the bound reaches bring what that takes: Kollig and Keller
 // 2004, equation 5. Where there is light from all around, that ray goes on to what hides it, and another one finds what is
-// reflected of it, and what smooth surfaces reflect of others.
+// reflected of it, and what smooth surfaces reflect of others. Where rays meet metals and other narrow lobes, these throw on
+// what they see.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
@@ -119,19 +120,17 @@ const float LOBE_BLUR = 0.5;
 // Lobes at the ends of rays are so wide at least: a narrower one is hit by few of the rays that end there, and is a firefly then.
 const float LEAST_ALPHA = 0.05;
 
-// A place that a ray has met: rays leave it from there on. Its normal is the triangle's, on the side of the ray.
+// A place that a ray has met. Its normal is the triangle's, on the side of the ray.
 struct Met {
     vec3 place;
     vec3 away;
-    MetMaterial material;
 };
 
+// Rays leave that place from there on.
 Met met_at(BvhHit hit, vec3 d) {
-    BvhInstance instance = bvh_instances[hit.instance];
     Met met;
-    met.material = met_materials[instance.surface & ~BVH_NO_SHADOW];
     met.place = hit_place(hit);
-    met.away = triangle_normal(instance, bvh_triangles[hit.triangle]);
+    met.away = triangle_normal(bvh_instances[hit.instance], bvh_triangles[hit.triangle]);
     met.away = dot(met.away, d) > 0.0 ? -met.away : met.away;
     ray_origin = met.place;
     ray_away = met.away;
@@ -193,49 +192,49 @@ vec3 bounced_at(vec3 p, vec3 away, vec2 u) {
     return sum;
 }
 
-// Luminance that matte surfaces and what is all around send to a place met, along a ray from it.
-vec3 sent_to(vec3 p, vec3 away, vec3 l, float blur, vec2 u) {
-    BvhHit hit = first_met(p, l, away, 1e9);
-    if (hit.instance == NONE) {
-        return finds_sky() ? sky_luminance(l, blur) : vec3(0.0);
-    }
-    Met met = met_at(hit, l);
-    if (met.material.matte == vec3(0.0)) {
-        return vec3(0.0);
-    }
-    vec3 none;
-    vec3 sum = lamps_at(Surface(met.place, met.away, -l, vec3(0.0), 1.0, 1.0), u, none);
-    return met.material.matte / PI * (sum + bounced_at(met.place, met.away, u));
-}
-
 // Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
-// all of what its narrower lobes throw of lamps, of matte surfaces and of what is all around, which is in no patch.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse) {
-    Met met = met_at(hit, d);
-    MetMaterial m = met.material;
-    bool glossy = m.gloss != vec3(0.0);
-    if (diffuse <= 0.0 && !glossy) {
-        return vec3(0.0);
-    }
-    vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
-    // A metal of the lobe's F0: its highlight is the lobe's.
-    Surface s = Surface(met.place, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
-    vec3 thrown;
-    vec3 sum = lamps_at(s, u, thrown);
-    if (diffuse > 0.0) {
-        sum += bounced_at(met.place, met.away, u);
-    }
-    vec3 light = m.matte * (diffuse / PI) * sum + thrown;
-    if (glossy) {
+// all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by `turn`, of what that ray
+// meets and of what is all around, which is blurred by `blur` of the lobe's roughness.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float blur) {
+    vec3 light = vec3(0.0);
+    vec3 through = vec3(1.0);
+    for (uint step = 0u; step < 2u; ++step) {
+        MetMaterial m = met_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
+        bool glossy = m.gloss != vec3(0.0);
+        bool matte = diffuse > 0.0 && m.matte != vec3(0.0);
+        if (!matte && !glossy) {
+            break;
+        }
+        Met met = met_at(hit, d);
+        vec3 normal = glossy ? smooth_normal(hit, d, met.away) : met.away;
+        // A metal of the lobe's F0: its highlight is the lobe's.
+        Surface s = Surface(met.place, normal, -d, m.gloss, 1.0, max(m.alpha, LEAST_ALPHA));
+        vec3 thrown;
+        vec3 sum = lamps_at(s, u, thrown);
+        if (matte) {
+            sum += bounced_at(met.place, met.away, u);
+            light += through * m.matte * (diffuse / PI) * sum;
+        }
+        light += through * thrown;
+        if (!glossy || step > 0u) {
+            break;
+        }
         vec3 l = seen_reflection(s, turn);
         float weight = seen_weight(s, l);
-        if (weight > 0.0 && dot(l, met.away) > 0.0) {
-            // Of what is no dielectric's, F90 is 1 for the lobe's own share.
-            float most = max_of(m.gloss);
-            float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
-            vec3 fresnel = mix(m.gloss, vec3(most > 0.0 ? 1.0 : 0.0), w * most);
-            light += weight * fresnel * sent_to(met.place, met.away, l, max(LOBE_BLUR * sqrt(s.alpha), MATTE_BLUR), u);
+        if (weight <= 0.0 || dot(l, met.away) <= 0.0) {
+            break;
         }
+        float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
+        through = weight * mix(m.gloss, vec3(1.0), w * max_of(m.gloss));
+        hit = first_met(met.place, l, met.away, 1e9);
+        if (hit.instance == NONE) {
+            if (finds_sky()) {
+                light += through * sky_luminance(l, max(blur * sqrt(s.alpha), MATTE_BLUR));
+            }
+            break;
+        }
+        d = l;
+        diffuse = 1.0;
     }
     return light;
 }
@@ -360,7 +359,7 @@ void main() {
                     lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 }
                 vec2 turn = by_chance(uvec2(pixel), gi.number);
-                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks) * weight;
+                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks, 1.0) * weight;
             }
         }
     }
@@ -379,7 +378,7 @@ void main() {
                 }
             } else if (mirrors) {
                 vec2 turn = by_chance(uvec2(pixel.yx), gi.number);
-                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0) * reflected;
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0, LOBE_BLUR) * reflected;
             }
         }
     }

@@ -19,29 +19,31 @@ pub fn reference(name: &str) -> Vec<DVec3> {
 
 /// Writes the mean of two halves, and says how far blocks of it are off by chance.
 pub fn write_reference(name: &str, size: (usize, usize), halves: &[Vec<DVec3>; 2]) {
-    println!("{name}: blocks are off by {:.2} % by chance", blocks(size, &halves[0], &halves[1]).0 * 50.0);
+    println!("{name}: blocks are off by {:.2} % by chance", blocks(size, &halves[0], &halves[1], &[]).0 * 50.0);
     let mean = |x: usize, y: usize| ((halves[0][y * size.0 + x] + halves[1][y * size.0 + x]) * 0.5).as_vec3();
     let pixel = |x, y| (mean(x, y).x, mean(x, y).y, mean(x, y).z);
     exr::prelude::write_rgb_file(reference_file(name), size.0, size.1, pixel).unwrap();
 }
 
-/// Mean luminance of pixels that are not left out.
+/// Mean luminance.
 pub fn mean(of: &[DVec3]) -> f64 {
-    let counted: Vec<f64> = of.iter().filter(|c| c.is_finite()).map(|c| color::luminance(*c)).collect();
-    counted.iter().sum::<f64>() / counted.len() as f64
+    of.iter().map(|c| color::luminance(*c)).sum::<f64>() / of.len() as f64
 }
 
-/// A pixel that is not compared.
-pub const LEFT_OUT: DVec3 = DVec3::NAN;
-
 /// Relative differences of 8x8 blocks, row by row; none where a pixel of either is black: lamps hide what is behind them in
-/// one, and do not in the other. Pixels of `test` that are left out count in neither.
-pub fn block_differences(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) -> Vec<Option<f64>> {
+/// one, and do not in the other. Pixels that are left out count in neither.
+pub fn block_differences(
+    size: (usize, usize),
+    test: &[DVec3],
+    reference: &[DVec3],
+    left_out: &[usize],
+) -> Vec<Option<f64>> {
+    assert!(test.iter().all(|light| light.is_finite()), "light that is no number");
     let mut list = Vec::new();
     for by in 0..size.1 / 8 {
         for bx in 0..size.0 / 8 {
             let at = |i: usize| (by * 8 + i / 8) * size.0 + bx * 8 + i % 8;
-            let counted = || (0..64).map(at).filter(|&pixel| test[pixel].is_finite());
+            let counted = || (0..64).map(at).filter(|pixel| !left_out.contains(pixel));
             let sum = |of: &[DVec3]| -> f64 { counted().map(|pixel| color::luminance(of[pixel])).sum() };
             let seen = counted().all(|pixel| test[pixel] != DVec3::ZERO);
             let (a, b) = (sum(test), sum(reference));
@@ -52,14 +54,14 @@ pub fn block_differences(size: (usize, usize), test: &[DVec3], reference: &[DVec
 }
 
 /// Root mean square and mean of these.
-pub fn blocks(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) -> (f64, f64) {
-    let list: Vec<f64> = block_differences(size, test, reference).into_iter().flatten().collect();
+pub fn blocks(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left_out: &[usize]) -> (f64, f64) {
+    let list: Vec<f64> = block_differences(size, test, reference, left_out).into_iter().flatten().collect();
     let count = list.len() as f64;
     ((list.iter().map(|off| off * off).sum::<f64>() / count).sqrt(), list.iter().sum::<f64>() / count)
 }
 
 /// Prints them in percent where `MAP` is set; and of a block that it names (`MAP=1,0`: column, row) the luminance of each pixel of both.
-pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) {
+pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3], left_out: &[usize]) {
     let Ok(map) = std::env::var("MAP") else { return };
     if let Some((x, y)) = map.split_once(',') {
         let (x, y): (usize, usize) = (x.parse().unwrap(), y.parse().unwrap());
@@ -69,7 +71,7 @@ pub fn print_map(size: (usize, usize), test: &[DVec3], reference: &[DVec3]) {
             println!("{}", pixels.map(pair).collect::<Vec<_>>().join(" |"));
         }
     }
-    for row in block_differences(size, test, reference).chunks(size.0 / 8) {
+    for row in block_differences(size, test, reference, left_out).chunks(size.0 / 8) {
         let row: Vec<String> =
             row.iter().map(|off| off.map_or("     -".into(), |off| format!("{:+6.1}", off * 100.0))).collect();
         println!("{}", row.join(" "));

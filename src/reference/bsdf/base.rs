@@ -139,8 +139,10 @@ impl Bsdf {
     pub(super) fn base_seen(&self, v: DVec3) -> BaseSeen {
         let spread = self.spread();
         // What a rough lobe gains that facets pass on to each other.
-        let gain = |f0: DVec3| multiscatter_gain(f0, v.z, spread);
-        let gains = self.multiscatter.then(|| [gain(self.tinted(self.f0) * self.specular), gain(self.base_color)]);
+        let gain = |part: f64, f0: DVec3| if part > 0.0 { multiscatter_gain(f0, v.z, spread) } else { DVec3::ONE };
+        let gains = self
+            .multiscatter
+            .then(|| [gain(self.opaque(), self.tinted(self.f0) * self.specular), gain(self.metallic, self.base_color)]);
         BaseSeen { chances: self.chances(v), spread, lambda: lambda(v, spread), gains }
     }
 
