@@ -76,7 +76,8 @@ def repack(name):
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    out = data[:8] + chunk(b"IHDR", header) + chunk(b"IDAT", best) + chunk(b"IEND", b"")
+    srgb = b"".join(chunk(kind, body) for kind, body in parts if kind == b"sRGB")
+    out = data[:8] + chunk(b"IHDR", header) + srgb + chunk(b"IDAT", best) + chunk(b"IEND", b"")
     if len(out) < len(data):
         open(name, "wb").write(out)
     print(f"{name}: {len(data)} to {min(len(out), len(data))} bytes")

@@ -90,16 +90,27 @@ pub fn write_with(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Re
 /// The place cannot be written.
 pub fn write_png(file: &Path, width: usize, height: usize, rgba: &[u8]) -> Result<(), OutputError> {
     let (draft, mut writer) = Draft::new(file)?;
+    let mut png = Vec::new();
     let rgb: Vec<u8> = rgba.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let encoder = image::codecs::png::PngEncoder::new_with_quality(
-        &mut writer,
+        &mut png,
         image::codecs::png::CompressionType::Fast,
         image::codecs::png::FilterType::Up,
     );
     image::ImageEncoder::write_image(encoder, &rgb, width as u32, height as u32, image::ExtendedColorType::Rgb8)
         .map_err(|error| Draft::oops(file, error))?;
+    let (head, rest) = png.split_at(png.len().min(PNG_HEAD));
+    let written = [head, &PNG_IS_SRGB, rest].into_iter().try_for_each(|part| writer.write_all(part));
+    written.map_err(|error| Draft::oops(file, error))?;
     draft.finish(writer)
 }
+
+/// Bytes of a PNG's signature and its chunk IHDR, which comes first (ISO/IEC 15948, 5.2 and 11.2.2).
+const PNG_HEAD: usize = 8 + 25;
+
+/// The chunk sRGB: one byte, the rendering intent, 0 for perceptual, and its check sum (ISO/IEC 15948, 11.3.3.5). Programs that
+/// manage colours take a PNG without it as they like.
+const PNG_IS_SRGB: [u8; 13] = *b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9";
 
 /// A named group of float channels of an EXR.
 pub struct Layer<'a> {

@@ -400,6 +400,7 @@ fn any_size_and_nothing_grows() {
     assert_eq!(guard.gpu.memory_in_use().0, bytes, "bytes after many frames");
     for _ in 0..if long { 100 } else { 2 } {
         bench.app.open(&request(&file));
+        bench.app.finish_opening();
         bench.app.work.as_mut().unwrap().stage.resize([64, 48], 1).unwrap();
         let stage = &mut bench.app.work.as_mut().unwrap().stage;
         for _ in 0..9 {

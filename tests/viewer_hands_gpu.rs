@@ -201,7 +201,7 @@ fn recent_scenes_are_there_in_the_next_run_and_rubbish_is_said() {
     let state = Some(dir.path().join("state"));
     let open = |request: Request| {
         let gallery = request.scene.is_none();
-        Bench::with(&guard.gpu, Options { request, gallery, state: state.clone() }, bench::WINDOW)
+        Bench::with(&guard.gpu, Options { request, gallery, state: state.clone(), ..Options::default() }, bench::WINDOW)
     };
     let bench = open(request(&file));
     assert_eq!(bench.app.recent(), std::slice::from_ref(&file));
@@ -226,7 +226,7 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     let Some(guard) = common::gpu() else { return };
     let (dir, file) = lamps();
     let state = dir.path().join("state");
-    let options = Options { request: Request::default(), gallery: true, state: Some(state.clone()) };
+    let options = Options { gallery: true, state: Some(state.clone()), ..Options::default() };
     let mut bench = Bench::with(&guard.gpu, options, bench::WINDOW);
     bench.app.fatal = Some("no pictures in this test".into());
     bench.app.open(&request(&file));
@@ -257,7 +257,7 @@ fn hdr_is_asked_for_by_hand_kept_and_told_where_it_is_not_offered() {
     let text = fs::read_to_string(state.join("settings")).unwrap();
     assert!(text.ends_with("[window]\nhdr = true\npaper_white = 150\npeak = 1000\n"), "{text}");
     // The next run has it, and says at once that it is not offered.
-    let options = Options { request: Request::default(), gallery: true, state: Some(state) };
+    let options = Options { gallery: true, state: Some(state), ..Options::default() };
     let mut next = Bench::with(&guard.gpu, options, bench::WINDOW);
     assert!(next.app.settings().hdr);
     next.app.shown_by(Encoding::Srgb);
@@ -383,7 +383,7 @@ fn nothing_unsaved_goes_unasked() {
     let Some(guard) = common::gpu() else { return };
     let (dir, file) = lamps();
     let state = dir.path().join("state");
-    let options = || Options { request: Request::default(), gallery: true, state: Some(state.clone()) };
+    let options = || Options { gallery: true, state: Some(state.clone()), ..Options::default() };
     let mut bench = Bench::with(&guard.gpu, options(), bench::WINDOW);
     bench.app.fatal = Some("no pictures in this test".into());
     let corridor = request(std::path::Path::new("builtin:corridor"));

@@ -78,6 +78,8 @@ pub struct PassTime {
     pub name: String,
     /// Milliseconds by the device's clock.
     pub ms: f64,
+    /// When it began, from the beginning of the first pass of its frame (ms).
+    pub begin_ms: f64,
 }
 
 /// Names a submitted frame, to wait for it.
@@ -299,9 +301,12 @@ impl Slot {
             return;
         }
         let period = f64::from(gpu.limits().timestamp_period);
+        let first = stamps.chunks_exact(2).map(|stamps| stamps[0]).min().unwrap_or(0);
         for (pass, stamps) in self.passes.iter().zip(stamps.chunks_exact(2)) {
             let ticks = stamps[1].saturating_sub(stamps[0]);
-            self.times.push(PassTime { name: pass.clone(), ms: ticks as f64 * period * 1e-6 });
+            let ms = |ticks: u64| ticks as f64 * period * 1e-6;
+            let begin_ms = ms(stamps[0].saturating_sub(first));
+            self.times.push(PassTime { name: pass.clone(), ms: ms(ticks), begin_ms });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The window's state and one frame of it, whoever makes the window: winit, or a test.
 
 use std::{
+    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
     thread::JoinHandle,
@@ -17,17 +18,21 @@ use super::{
     engine::{Engine, Wake},
     flow::{Brush, Stroke},
     handles::Grip,
+    load::{Loading, Ready},
     paint::Light,
     panels::{
         gallery::Gallery,
         inspector::Selection,
         mixer::Mixer,
+        outliner::lights,
         palette::Palette,
-        picture::{Pointer, Surface, Tool},
+        picture::{Incident, Pointer, Surface, Tool},
         scopes::Scopes,
         truth::Truth,
         water::Canvas,
     },
+    pulse::Pulse,
+    reading::Reading,
     recent::Recent,
     settings::{Kept, Settings},
     shaders::Sources,
@@ -38,7 +43,7 @@ use crate::{
     camera::Encoding,
     gpu::{Gpu, shader::Replacement},
     passes::tonemap::ToDisplay,
-    scene::look::{self, Look},
+    scene::look::Look,
     studio::{self, Request},
     walk::{Controller, Input, Mode, Pose, Walls},
 };
@@ -52,6 +57,10 @@ pub struct Options {
     pub gallery: bool,
     /// The folder where recent scenes and the window's settings are kept; none keeps them for this run only.
     pub state: Option<PathBuf>,
+    /// Readings that are copied go to standard output too, a line each.
+    pub prints: bool,
+    /// At the end the window's pulse goes to standard output.
+    pub pacing: bool,
 }
 
 /// A line for the user, shown for a while.
@@ -94,8 +103,8 @@ pub struct Work {
     pub(super) walls: Option<Arc<Walls>>,
     /// Other looks to go back to: a name and a text.
     pub(super) snapshots: Vec<(String, String)>,
-    /// Lights that were off before one was left alone.
-    pub(super) dark: Vec<String>,
+    /// The light that is left alone, in the picture and not in the look.
+    pub(super) solo: Option<String>,
 }
 
 impl Work {
@@ -110,10 +119,35 @@ impl Work {
         self.pointer.surface
     }
 
+    /// What the meters say of the pixel under the pointer.
+    #[must_use]
+    pub fn reading(&self) -> Option<Reading> {
+        let finished = self.stage.finished.as_ref()?;
+        let mut reading = Reading::of(finished, &self.pointer)?;
+        if finished.order != self.stage.order() {
+            // Of what is wanted now there is no picture yet.
+            reading.frames[0] = 0;
+        }
+        Some(reading)
+    }
+
+    /// The look that the picture shows: the document's, with all lights off but the one that is left alone. Its own switch does
+    /// not count.
+    fn shown_look(&self) -> Result<Look, ViewError> {
+        let mut look = self.document.look().map_err(studio::StudioError::from)?;
+        if let Some(alone) = &self.solo {
+            for name in lights(&self.stage) {
+                let enabled = (name != *alone).then_some(false);
+                look.lights.entry(name).or_default().enabled = enabled;
+            }
+        }
+        Ok(look)
+    }
+
     /// The last reading of incident light, in words.
     #[must_use]
     pub fn incident(&self) -> Option<&str> {
-        self.pointer.incident.as_deref()
+        self.pointer.incident.as_ref().map(|incident| incident.text.as_str())
     }
 }
 
@@ -158,6 +192,9 @@ pub struct App {
     pub mixer: Mixer,
     pub(super) palette: Palette,
     pub(super) tool: Tool,
+    pub(super) pulse: Pulse,
+    /// Outliner and inspector are shown beside the picture.
+    pub(super) sides: bool,
     /// The handle that is held.
     pub(super) grip: Option<Grip>,
     pub(super) sun_grip: Option<SunGrip>,
@@ -168,6 +205,8 @@ pub struct App {
     pub(super) canvas: Option<Canvas>,
     pub(super) gallery: bool,
     pub(super) pictures: Gallery,
+    /// The scene that is being read.
+    pub(super) loading: Option<Loading>,
     /// What waits for the user's word on changes that are not saved.
     pub(super) leaving: Option<Leave>,
     /// The place that is to be saved to over what is there, after the user was told.
@@ -220,12 +259,15 @@ impl App {
             mixer: Mixer::default(),
             palette: Palette::default(),
             tool: Tool::default(),
+            pulse: Pulse::default(),
+            sides: true,
             grip: None,
             sun_grip: None,
             pictured: Rect::ZERO,
             brush: Brush::default(),
             stroke: None,
             canvas: None,
+            loading: None,
             leaving: None,
             replaces: None,
             by_keys: false,
@@ -259,7 +301,7 @@ impl App {
     }
 
     /// Opens a scene in the place of the one before, after a question where that has changes that are not saved; where it cannot be
-    /// opened the old one stays.
+    /// opened the old one stays. It is read beside the window: `opening` says so, `finish_opening` waits.
     pub fn open(&mut self, request: &Request) {
         if self.unsaved() {
             self.leaving = Some(Leave::Open(Box::new(request.clone())));
@@ -272,26 +314,51 @@ impl App {
         self.work.as_ref().is_some_and(|work| work.document.changed())
     }
 
-    /// Opens a scene in the place of the one before, whatever that has to lose.
+    /// Opens a scene in the place of the one before, whatever that has to lose. It is read on a thread of its own; until it is there the
+    /// old one stays, and a newer wish takes its place.
     pub(super) fn open_now(&mut self, request: &Request) {
-        let request = &whole_name(request);
-        match self.opened(request) {
-            Ok(work) => {
-                self.engine.forget_errands();
-                self.mixer.forget();
-                for remark in &work.stage.opened.remarks {
-                    self.say(remark.clone());
-                }
-                if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
-                    self.complain(format!("the list of recent scenes is not kept: {error}"));
-                }
-                self.work = Some(work);
-                self.shown = None;
-                self.truth.begin_anew();
-                self.scopes.forget();
-                self.gallery = false;
-                self.options.request = request.clone();
-            }
+        let request = whole_name(request);
+        let text = self.work.as_ref().map(|work| work.document.text().to_owned());
+        match Loading::begin(request, self.options.state.clone(), text, Arc::clone(&self.wake)) {
+            Ok(loading) => self.loading = Some(loading),
+            Err(error) => self.complain(format!("no thread to open a scene: {error}")),
+        }
+    }
+
+    /// Whether a scene is being read.
+    #[must_use]
+    pub const fn opening(&self) -> bool {
+        self.loading.is_some()
+    }
+
+    /// The scene that is being read is not wanted any more.
+    pub fn cancel_opening(&mut self) {
+        if let Some(loading) = self.loading.take() {
+            self.gallery |= self.work.is_none();
+            self.say(format!("{} is not opened", loading.request.name()));
+        }
+    }
+
+    /// Waits for the scene that is being read, where there is one.
+    pub fn finish_opening(&mut self) {
+        while let Some(loading) = &self.loading {
+            loading.wait();
+            self.take_opened();
+        }
+    }
+
+    /// Takes the scene that was being read, once it is there.
+    fn take_opened(&mut self) {
+        let Some(read) = self.loading.as_ref().and_then(Loading::result) else { return };
+        let Some(loading) = self.loading.take() else { return };
+        let begun_with = loading.text.as_deref();
+        if self.work.as_ref().is_some_and(|work| work.document.changed() && begun_with != Some(work.document.text())) {
+            // Changed while it was read: that was not asked about.
+            self.leaving = Some(Leave::Open(Box::new(loading.request)));
+            return;
+        }
+        match read {
+            Ok(ready) => self.take_its_place(loading.request, *ready),
             Err(error) => {
                 self.complain(error.to_string());
                 self.gallery |= self.work.is_none();
@@ -299,32 +366,26 @@ impl App {
         }
     }
 
-    fn opened(&self, request: &Request) -> Result<Work, ViewError> {
-        let request = &whole_name(request);
-        let source = studio::read(request)?;
-        let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
-        if let (None, Some(state)) = (document.file(), &self.options.state) {
-            document = document.with_copy(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
-        }
-        for assignment in &request.set {
-            // As `Look::assign`: the command line's assignments are changes that can be taken back.
-            let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-            let value = value_from_here(path.trim(), value.trim());
-            document.set(&[(path.trim(), Some(&value))]).map_err(studio::StudioError::from)?;
-        }
-        let look = document.look().map_err(studio::StudioError::from)?;
-        let stage = Stage::new(&self.engine, request, source.scene, look, source.remarks)?;
+    fn take_its_place(&mut self, request: Request, ready: Ready) {
+        let Ready { prepared, document, recovered } = ready;
+        let stage = Stage::of(&self.engine, prepared);
         let pose = Pose::from_world(stage.pose());
-        let fov = fov(&stage);
-        let mut controller = Controller::new(pose, fov);
+        let mut controller = Controller::new(pose, fov(&stage));
         controller.set_mode(Mode::Orbit);
         if let Some((low, high)) = stage.opened.scene.bounds() {
             // The middle of the picture, as far as the middle of the scene.
             let distance = ((low + high) / 2.0 - pose.position).dot(pose.forward()).max(0.1);
             controller.set_target(pose.position + pose.forward() * distance);
         }
-        let recovered = document.recovered();
-        Ok(Work {
+        self.engine.forget_errands();
+        self.mixer.forget();
+        for remark in &stage.opened.remarks {
+            self.say(remark.clone());
+        }
+        if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
+            self.complain(format!("the list of recent scenes is not kept: {error}"));
+        }
+        self.work = Some(Work {
             stage,
             document,
             controller,
@@ -337,8 +398,13 @@ impl App {
             misfit: None,
             walls: None,
             snapshots: Vec::new(),
-            dark: Vec::new(),
-        })
+            solo: None,
+        });
+        self.shown = None;
+        self.truth.begin_anew();
+        self.scopes.forget();
+        self.gallery = false;
+        self.options.request = request;
     }
 
     /// Opens whatever a file is: a scene, a look, a reference, an IES profile, a lens, surroundings.
@@ -376,7 +442,49 @@ impl App {
 
     /// What a click in the picture does from now on.
     pub fn set_tool(&mut self, tool: Tool) {
+        if let Some(work) = self.work.as_mut().filter(|_| self.tool != tool) {
+            // A shadow that was begun is not gone on with later.
+            work.pointer.thrower = None;
+        }
         self.tool = tool;
+    }
+
+    /// How the window keeps pace.
+    #[must_use]
+    pub const fn pulse(&self) -> &Pulse {
+        &self.pulse
+    }
+
+    /// The last frame took the window's thread so long, until it was handed to the display.
+    pub fn lasted(&mut self, time: Duration) {
+        self.pulse.lasted(time, self.truth.traces());
+    }
+
+    /// Leaves a light alone in the picture, or lets all shine again that the look has on. The look stays as it is.
+    pub fn solo(&mut self, light: Option<String>) {
+        if let Some(work) = &mut self.work {
+            work.solo = light;
+            self.follow();
+        }
+    }
+
+    /// Copies what the meters say of the pixel under the pointer.
+    pub fn copy_reading(&mut self) {
+        let Some(reading) = self.work.as_ref().and_then(Work::reading) else {
+            return self.complain("nothing is read: point at the picture, then copy".into());
+        };
+        let text = reading.to_string();
+        let [x, y] = reading.pixel;
+        self.ctx.copy_text(text.clone());
+        let printed = if self.options.prints { writeln!(std::io::stdout(), "{text}") } else { Ok(()) };
+        match printed {
+            Ok(()) => self.say(format!("the reading of pixel {x},{y} is copied")),
+            Err(error) => {
+                // Nobody listens any more: once is enough.
+                self.options.prints = false;
+                self.complain(format!("readings are copied, but not printed any more: {error}"));
+            }
+        }
     }
 
     /// Where the picture lies in the window (points), as of the last frame.
@@ -469,14 +577,13 @@ impl App {
     pub(super) fn follow(&mut self) {
         let Some(work) = &mut self.work else { return };
         let old = work.stage.opened.look.camera.clone();
-        let followed =
-            work.document.look().map_err(|error| ViewError::from(studio::StudioError::from(error))).and_then(|look| {
-                let moves = placed_elsewhere(&old, &look);
-                if moves {
-                    work.stage.set_pose(None);
-                }
-                work.stage.follow(look).map(|change| (moves, change))
-            });
+        let followed = work.shown_look().and_then(|look| {
+            let moves = placed_elsewhere(&old, &look);
+            if moves {
+                work.stage.set_pose(None);
+            }
+            work.stage.follow(look).map(|change| (moves, change))
+        });
         match followed {
             Ok((moved, change)) => {
                 work.broken = None;
@@ -664,7 +771,7 @@ impl App {
         match outcome {
             Outcome::Read(point, Ok(lux)) => {
                 let text = format!("{} at {:.2} {:.2} {:.2}", lux_text(lux.get()), point.x, point.y, point.z);
-                work.pointer.incident = Some(text);
+                work.pointer.incident = Some(Incident { lux, text });
             }
             Outcome::Mixed(Ok(mixed)) => self.mixer.take(Some(mixed)),
             Outcome::Mixed(Err(error)) => {
@@ -734,10 +841,20 @@ impl App {
             self.open_file(file.path());
         }
         let ctx = self.ctx.clone();
+        self.take_opened();
+        let wish = |app: &Self| app.work.as_ref().map_or(0, |work| work.stage.order());
+        let before = wish(self);
         let mut output = ctx.run_ui(input, |ui| self.layout(ui));
         self.last_frame = Instant::now();
+        let wished = wish(self);
+        // What opens is no input that a picture of before could answer.
+        self.pulse.took(if before == 0 { wished } else { before }, wished);
         self.draw();
-        if self.show_newest() {
+        let shown = self.show_newest();
+        if let Some(finished) = self.work.as_ref().and_then(|work| work.stage.finished.as_ref()) {
+            self.pulse.shows(finished.order);
+        }
+        if shown {
             // This very frame shows it.
             output.textures_delta.append(ctx.tex_manager().write().take_delta());
             // Panels, which were laid out before it came, follow with the next.
@@ -759,6 +876,9 @@ impl App {
         self.follow_shaders();
         if self.watched.is_some() {
             ctx.request_repaint_after(WATCH);
+        }
+        if self.loading.is_some() {
+            ctx.request_repaint_after(PATIENCE);
         }
         if let Some(again) = self.again_in() {
             ctx.request_repaint_after(again);
@@ -828,22 +948,6 @@ fn whole_name(request: &Request) -> Request {
         }
         _ => request.clone(),
     }
-}
-
-/// A value as the command line gives it: files are named from where the program was started, not from the look.
-fn value_from_here(path: &str, value: &str) -> String {
-    let bare = value.trim_matches('"');
-    if !look::names_a_file(path, bare) {
-        return value.into();
-    }
-    std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
-}
-
-/// Where a look is saved: its file, else beside the scene.
-fn saved_at(request: &Request, source: &studio::Source) -> Option<PathBuf> {
-    let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
-    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| scene.with_extension("look.toml"));
-    source.look_file.clone().or_else(beside)
 }
 
 /// Whether a look has the camera elsewhere than the one before.

@@ -339,8 +339,11 @@ impl Worker {
                 (None, Some(([number, scene], errand))) => {
                     self.shared.running.store(number, Ordering::Relaxed);
                     let outcome = self.run_errand(errand);
-                    // It drew other pictures: this one begins anew.
-                    self.still = 0;
+                    // It drew other pictures: this one begins anew, unless it is finished.
+                    let of = self.there.as_ref().map_or(0, |there| there.opened.still_samples().max(1));
+                    if self.still < of {
+                        self.still = 0;
+                    }
                     outcome.map(|outcome| {
                         lock(&self.shared.news).outcomes.push((scene, outcome));
                         self.tell();

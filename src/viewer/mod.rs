@@ -12,8 +12,11 @@ pub mod document;
 pub mod engine;
 pub mod flow;
 pub mod handles;
+mod load;
 pub mod paint;
 pub mod panels;
+pub mod pulse;
+pub mod reading;
 pub mod recent;
 pub mod settings;
 pub mod shaders;
@@ -22,6 +25,7 @@ pub mod sun;
 pub mod tracer;
 
 use std::{
+    io::Write,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -113,8 +117,13 @@ pub fn run(options: Options, gpu: GpuOptions) -> Result<(), ViewError> {
     // What was open is let go before the display is.
     let failed = handler.failed.take();
     let gpus = handler.open.as_ref().map(|open| [open.gpu.clone(), open.renders.clone()]);
+    let pulse = handler.open.as_ref().filter(|open| open.app.options.pacing).map(|open| open.app.pulse().clone());
     if let Some(open) = handler.open.take() {
         open.close();
+    }
+    if let Some(pulse) = pulse {
+        // Who does not listen any more misses nothing else.
+        drop(writeln!(std::io::stdout(), "{pulse}"));
     }
     drop(handler);
     let messages: Vec<String> = gpus.into_iter().flatten().flat_map(|gpu| gpu.validation_messages()).collect();
@@ -155,13 +164,16 @@ struct Open {
     redraw_at: Option<Instant>,
 }
 
+/// The smallest window in which all can be read (points). Window systems that do not hold it leave the window alive.
+pub const SMALLEST: LogicalSize<f64> = LogicalSize::new(640.0, 360.0);
+
 /// The window's first size (points), where `--size` asks for none.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize::new(1440.0, 900.0);
 
 impl Handler {
     fn begin(&self, events: &ActiveEventLoop) -> Result<Open, ViewError> {
         let oops = |error: &dyn std::fmt::Display| ViewError::Window { detail: error.to_string() };
-        let attributes = Window::default_attributes().with_title("sunny16");
+        let attributes = Window::default_attributes().with_title("sunny16").with_min_inner_size(SMALLEST);
         let attributes = match self.options.request.size {
             Some(size) => attributes.with_inner_size(PhysicalSize::new(size.width, size.height)),
             None => attributes.with_inner_size(FIRST_SIZE),
@@ -196,6 +208,7 @@ fn size_of(size: PhysicalSize<u32>) -> [u32; 2] {
 impl Open {
     /// One frame of the window.
     fn draw(&mut self) -> Result<(), ViewError> {
+        let begun = Instant::now();
         let size = size_of(self.window.inner_size());
         // Minimised: there is nothing to draw to, and nothing grows.
         if size.contains(&0) {
@@ -224,6 +237,7 @@ impl Open {
             self.rebuild(size)?;
             self.redraw_at = Some(Instant::now());
         }
+        self.app.lasted(begun.elapsed());
         let title = self.app.work.as_ref().map_or_else(
             || "sunny16".to_owned(),
             |work| {

@@ -133,6 +133,8 @@ pub struct Stage {
     full_ms: f64,
     /// Time of the last frame, device and host (ms).
     pub frame_ms: f64,
+    /// How long the window waits for the picture that its hands have asked for; none goes by how long pictures take.
+    patience: Option<Duration>,
     /// Further outputs that the next pictures bring.
     aovs: Vec<Aov>,
     /// Errands under way.
@@ -144,28 +146,38 @@ pub struct Stage {
 /// Orders are numbered across all scenes, so that no picture of another scene counts.
 static ORDERS: AtomicU64 = AtomicU64::new(1);
 
-impl Stage {
-    /// Dresses a scene as it was read; the engine puts it on the device.
+/// A scene as it was read, dressed by its look: nothing of it is on a device yet.
+pub struct Prepared {
+    base: Arc<Scene>,
+    opened: Opened,
+    remarks: Vec<String>,
+}
+
+impl Prepared {
+    /// Dresses a scene as it was read.
     ///
     /// # Errors
     /// A look that does not fit the scene.
-    pub fn new(
-        engine: &Arc<Engine>,
-        request: &Request,
-        scene: Scene,
-        look: Look,
-        remarks: Vec<String>,
-    ) -> Result<Self, ViewError> {
+    pub fn new(request: &Request, scene: Scene, look: Look, remarks: Vec<String>) -> Result<Self, ViewError> {
         // What can be played is: from its beginning, unless a time was asked for.
         let time = request.time.or(scene.is_animated().then_some(0.0));
         let request = Request { time, ..request.clone() };
         let opened = studio::dress(&request, scene.clone(), look, remarks.clone())?;
+        Ok(Self { base: Arc::new(scene), opened, remarks })
+    }
+}
+
+impl Stage {
+    /// Shows a scene that was dressed; the engine puts it on the device.
+    #[must_use]
+    pub fn of(engine: &Arc<Engine>, prepared: Prepared) -> Self {
+        let Prepared { base, opened, remarks } = prepared;
         let size = [opened.size.width, opened.size.height];
         let order = ORDERS.fetch_add(1, Ordering::Relaxed);
         let time = opened.animated.as_ref().map(|animated| animated.time);
-        Ok(Self {
+        Self {
             engine: Arc::clone(engine),
-            base: Arc::new(scene),
+            base,
             remarks,
             opened,
             pose: None,
@@ -179,10 +191,11 @@ impl Stage {
             time,
             full_ms: 0.0,
             frame_ms: 0.0,
+            patience: None,
             aovs: Vec::new(),
             errands: 0,
             first: order,
-        })
+        }
     }
 
     /// The scene before any look.
@@ -320,6 +333,12 @@ impl Stage {
         Ok(())
     }
 
+    /// Waits so long at most, in each frame, for the picture that its hands have asked for; none goes by how long pictures take: where
+    /// that is short, so that each frame shows what was done in it, and not at all where the window would stand still.
+    pub fn wait_at_most(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
+    }
+
     /// Further outputs that pictures bring from now on.
     pub fn bring(&mut self, aovs: Vec<Aov>) {
         if self.aovs != aovs {
@@ -404,9 +423,10 @@ impl Stage {
                 aovs: self.aovs.clone(),
             });
             self.sent = self.order;
-            if self.frame_ms < QUICK_MS {
-                // A device that is quick enough shows in this very frame what the hands have just done.
-                let most = Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3);
+            // A device that is quick enough shows in this very frame what the hands have just done.
+            let quick = self.frame_ms < QUICK_MS;
+            let most = quick.then(|| Duration::from_secs_f64((2.0 * self.frame_ms + 5.0) / 1e3));
+            if let Some(most) = self.patience.or(most) {
                 self.engine.wait(self.order, |_| true, most);
             }
         }

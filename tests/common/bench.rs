@@ -25,12 +25,22 @@ pub struct Bench {
     pub app: App,
     painter: Painter,
     time: f64,
-    /// The window's size (points); a point is a pixel.
+    /// The window's size (pixels).
     pub window: [u32; 2],
     /// The last frame's pixels.
     pub last: Vec<u8>,
     /// The texts of the last frame, and where they begin.
     pub texts: Vec<(String, Pos2)>,
+    /// Pixels a point.
+    pub scale: f32,
+    /// Scenes that are being read are waited for before each frame.
+    pub patient: bool,
+    /// Frames are painted, not only laid out.
+    pub paints: bool,
+    /// What was copied last.
+    pub copied: Option<String>,
+    /// The last frame's shapes, each with what it is cut by.
+    pub shapes: Vec<egui::epaint::ClippedShape>,
 }
 
 impl Bench {
@@ -40,13 +50,25 @@ impl Bench {
 
     pub fn sized(gpu: &Gpu, request: Request, window: [u32; 2]) -> Self {
         let gallery = request.scene.is_none();
-        Self::with(gpu, Options { request, gallery, state: None }, window)
+        Self::with(gpu, Options { request, gallery, ..Options::default() }, window)
     }
 
     pub fn with(gpu: &Gpu, options: Options, window: [u32; 2]) -> Self {
         let app = App::new(gpu, options, Arc::new(|| {})).unwrap();
         let painter = Painter::new(gpu, vk::Format::R8G8B8A8_UNORM).unwrap();
-        let mut bench = Self { app, painter, time: 0.0, window, last: Vec::new(), texts: Vec::new() };
+        let mut bench = Self {
+            app,
+            painter,
+            time: 0.0,
+            window,
+            last: Vec::new(),
+            texts: Vec::new(),
+            scale: 1.0,
+            patient: true,
+            paints: true,
+            copied: None,
+            shapes: vec![],
+        };
         bench.frame(vec![]);
         bench
     }
@@ -54,11 +76,16 @@ impl Bench {
     /// One frame with these events.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.time += 1.0 / 60.0;
-        let [width, height] = self.window.map(|side| side as f32);
+        if self.patient {
+            self.app.finish_opening();
+        }
+        let [width, height] = self.window.map(|side| side as f32 / self.scale);
+        let viewport = egui::ViewportInfo { native_pixels_per_point: Some(self.scale), ..Default::default() };
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(width, height))),
             time: Some(self.time),
             focused: true,
+            viewports: std::iter::once((egui::ViewportId::ROOT, viewport)).collect(),
             events,
             ..RawInput::default()
         };
@@ -67,9 +94,18 @@ impl Bench {
         for shape in &output.shapes {
             texts(&shape.shape, &mut self.texts);
         }
+        self.shapes.clone_from(&output.shapes);
+        for command in output.platform_output.commands {
+            if let egui::OutputCommand::CopyText(text) = command {
+                self.copied = Some(text);
+            }
+        }
         let primitives = self.app.context().tessellate(output.shapes, output.pixels_per_point);
         let shapes =
             self.painter.take(output.textures_delta, &primitives, output.pixels_per_point, self.window).unwrap();
+        if !self.paints {
+            return;
+        }
         self.painter.take_light(self.app.light(), self.app.settings().range).unwrap();
         self.last = self.painter.picture(self.window, &shapes).unwrap();
     }

@@ -37,7 +37,7 @@ impl App {
         let pictures = self.pictures.pictures(&ctx).to_vec();
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.add_space(8.0);
-            ui.horizontal(|ui| {
+            ui.horizontal_wrapped(|ui| {
                 ui.heading("Scenes");
                 ui.label("Open one of these, or drop a .glb or .gltf file here. A file:");
                 ui.text_edit_singleline(&mut self.open_field);

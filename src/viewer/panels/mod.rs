@@ -17,9 +17,11 @@ use std::path::PathBuf;
 use egui::{
     ComboBox, Key, KeyboardShortcut, Modifiers, Ui,
     containers::menu::{MenuButton, MenuConfig},
+    text_selection::LabelSelectionState,
 };
 
 use super::{
+    SMALLEST,
     app::{App, Leave},
     recent,
     settings::Settings,
@@ -34,6 +36,14 @@ const REDO_TOO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key
 const QUIT: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Q);
 const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::P);
 
+const SIDES: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Space);
+
+/// Room that the comparison's list takes in the bar (points).
+const COMPARES: f32 = 110.0;
+
+/// Recent scenes in the menu stand in this height (points), and scroll.
+const RECENT_HEIGHT: f32 = 90.0;
+
 impl App {
     /// All panels.
     pub(super) fn layout(&mut self, ui: &mut Ui) {
@@ -43,21 +53,21 @@ impl App {
         self.update_scopes(&ctx);
         egui::Panel::top("bar").show(ui, |ui| self.bar(ui));
         egui::Panel::bottom("status").exact_size(26.0).show(ui, |ui| self.status(ui));
-        if self.work.is_none() || self.gallery {
+        if self.work.is_none() && self.loading.is_some() {
+            // What is opened has the place.
+            egui::CentralPanel::default().show(ui, |_| {});
+        } else if self.work.is_none() || self.gallery {
             egui::CentralPanel::default().show(ui, |ui| self.show_gallery(ui));
         } else {
-            egui::Panel::left("outliner")
-                .default_size(210.0)
-                .min_size(150.0)
-                .resizable(true)
-                .show(ui, |ui| self.outliner(ui));
-            egui::Panel::right("inspector")
-                .default_size(300.0)
-                .min_size(220.0)
-                .resizable(true)
-                .show(ui, |ui| self.inspector(ui));
+            // In a window too small to read anything they are others: those of before keep their widths for when it grows again.
+            let size = ui.ctx().content_rect().size();
+            let small = f64::from(size.x) < SMALLEST.width || f64::from(size.y) < SMALLEST.height;
+            let id = |name: &str| egui::Id::new(if small { format!("{name} of a small window") } else { name.into() });
+            if self.sides {
+                self.show_sides(ui, id);
+            }
             if self.scopes.open {
-                egui::Panel::bottom("scopes")
+                egui::Panel::bottom(id("scopes"))
                     .default_size(190.0)
                     .min_size(150.0)
                     .resizable(true)
@@ -66,11 +76,26 @@ impl App {
             egui::CentralPanel::no_frame().show(ui, |ui| self.picture(ui));
         }
         self.show_mixer(ui);
+        self.show_loading(ui);
         self.notices(ui);
         self.dialogs(ui);
         self.show_palette(ui);
         let ctx = ui.ctx().clone();
         self.follow_snapshots(&ctx);
+    }
+
+    /// Outliner and inspector.
+    fn show_sides(&mut self, ui: &mut Ui, id: impl Fn(&str) -> egui::Id) {
+        egui::Panel::left(id("outliner"))
+            .default_size(210.0)
+            .min_size(150.0)
+            .resizable(true)
+            .show(ui, |ui| self.outliner(ui));
+        egui::Panel::right(id("inspector"))
+            .default_size(300.0)
+            .min_size(220.0)
+            .resizable(true)
+            .show(ui, |ui| self.inspector(ui));
     }
 
     fn shortcuts(&mut self, ui: &Ui) {
@@ -92,6 +117,15 @@ impl App {
         }
         if pressed(&PALETTE) {
             self.palette.toggle();
+        }
+        if pressed(&SIDES) {
+            self.sides = !self.sides;
+        }
+        // Window systems say that something is to be copied, not by which key. Texts that are marked are copied themselves.
+        let copies = ctx.input(|input| input.events.contains(&egui::Event::Copy));
+        let marked = ctx.with_plugin(|marks: &mut LabelSelectionState| marks.has_selection()).unwrap_or(false);
+        if copies && !marked && !ctx.egui_wants_keyboard_input() && self.work.is_some() {
+            self.copy_reading();
         }
         // Bare keys belong to text fields while one is written in.
         if ctx.egui_wants_keyboard_input() || self.work.is_none() {
@@ -135,17 +169,17 @@ impl App {
             (Key::B, picture::Tool::Flow),
         ] {
             if key(letter) {
-                self.tool = tool;
+                self.set_tool(tool);
             }
         }
         if key(Key::M) {
-            self.tool = picture::Tool::Meter;
+            self.set_tool(picture::Tool::Meter);
         }
         if key(Key::P) {
-            self.tool = picture::Tool::Focus;
+            self.set_tool(picture::Tool::Focus);
         }
         if key(Key::Escape) {
-            self.tool = picture::Tool::Select;
+            self.set_tool(picture::Tool::Select);
         }
         if key(Key::Space) {
             self.play();
@@ -180,15 +214,18 @@ impl App {
                 let recent = self.recent.scenes().to_vec();
                 if !recent.is_empty() {
                     ui.separator();
-                    for scene in recent {
-                        let button = egui::Button::new(scene.display().to_string());
-                        let there = recent::is_there(&scene);
-                        let entry = ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
-                        if entry.clicked() {
-                            self.open(&Request { scene: Some(scene), ..Request::default() });
-                            ui.close();
+                    egui::ScrollArea::vertical().max_height(RECENT_HEIGHT).show(ui, |ui| {
+                        for scene in recent {
+                            let button = egui::Button::new(scene.display().to_string());
+                            let there = recent::is_there(&scene);
+                            let entry =
+                                ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
+                            if entry.clicked() {
+                                self.open(&Request { scene: Some(scene), ..Request::default() });
+                                ui.close();
+                            }
                         }
-                    }
+                    });
                 }
                 ui.separator();
                 if ui.button("Save look    Ctrl+S").clicked() {
@@ -255,8 +292,31 @@ impl App {
             ui.toggle_value(&mut self.scopes.open, "Scopes").on_hover_text("H");
             ui.toggle_value(&mut self.mixer.open, "Mixer")
                 .on_hover_text("X: balances lights without drawing them again");
+            if ui.available_size_before_wrap().x < COMPARES {
+                // Lists do not wrap by themselves.
+                ui.end_row();
+            }
             self.truth_bar(ui);
         });
+    }
+
+    /// What is being opened, and a way to have it not.
+    fn show_loading(&mut self, ui: &Ui) {
+        let Some(loading) = &self.loading else { return };
+        let text = format!("Opening {}, {:.0} s", loading.request.name(), loading.since.elapsed().as_secs_f64());
+        let mut stop = false;
+        egui::Area::new("opening".into()).anchor(egui::Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ui.ctx(), |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    ui.label(text);
+                    stop = ui.button("Cancel").on_hover_text("what is open stays").clicked();
+                });
+            });
+        });
+        if stop || ui.input(|input| input.key_pressed(Key::Escape)) {
+            self.cancel_opening();
+        }
     }
 
     /// How the window's display is used.
@@ -286,15 +346,19 @@ impl App {
     /// What drags and clicks in the picture do: handles have buttons, clicks a list.
     fn tools(&mut self, ui: &mut Ui) {
         let (drags, clicks): (Vec<_>, Vec<_>) = picture::Tool::ALL.into_iter().partition(|(tool, ..)| tool.drags());
+        let mut chosen = self.tool;
         for (tool, name, hint) in drags {
-            ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+            ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
         }
         let now = clicks.iter().find(|(tool, ..)| *tool == self.tool).map_or("Clicks", |(_, name, _)| name);
         ComboBox::from_id_salt("tools").selected_text(now).width(74.0).show_ui(ui, |ui| {
             for (tool, name, hint) in clicks {
-                ui.selectable_value(&mut self.tool, tool, name).on_hover_text(hint);
+                ui.selectable_value(&mut chosen, tool, name).on_hover_text(hint);
             }
         });
+        if chosen != self.tool {
+            self.set_tool(chosen);
+        }
     }
 
     /// How the camera is steered.

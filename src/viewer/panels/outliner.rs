@@ -5,8 +5,24 @@ use egui::{RichText, Ui};
 use super::inspector::Selection;
 use crate::{
     frame::Aov,
-    viewer::{app::App, stage::Stage},
+    viewer::{app::App, pulse::Pulse, stage::Stage},
 };
+
+/// How the window keeps pace with hands and with itself.
+fn pace(ui: &mut Ui, pulse: &Pulse) {
+    let [first, second, third, later] = pulse.answered();
+    ui.label(format!("{} frames", pulse.frames()));
+    ui.label(format!("input shown by its own frame: {first}"))
+        .on_hover_text("inputs that another picture had to answer, by how many frames that took");
+    ui.label(format!("by the next: {second}, the third: {third}, later: {later}"));
+    for (when, paced) in ["at rest", "while tracing"].into_iter().zip(pulse.paced()) {
+        if paced.frames > 0 {
+            ui.label(format!("{when}: {:.1} ms a frame, the longest {:.1} ms", paced.median_ms, paced.longest_ms));
+        }
+    }
+    ui.label(format!("stutters while tracing: {}", pulse.stutters()))
+        .on_hover_text("frames that took longer than two usual ones");
+}
 
 impl App {
     pub(super) fn outliner(&mut self, ui: &mut Ui) {
@@ -21,36 +37,23 @@ impl App {
             ui.selectable_value(&mut work.selected, Selection::Effects, "Passes and effects");
             ui.separator();
             let lights = lights(&work.stage);
-            let looks = work.stage.opened.look.lights.clone();
+            // The look's own switches: those of the picture follow the light that is left alone.
+            let switches: std::collections::BTreeMap<String, String> = work.document.values();
+            let solo = work.solo.clone();
+            let mut alone_next: Option<Option<String>> = None;
             ui.label(RichText::new(format!("Lights ({})", lights.len())).strong());
             let mut set: Vec<(String, Option<&str>)> = Vec::new();
             for name in &lights {
-                let on = looks.get(name).and_then(|look| look.enabled) != Some(false);
+                let on = switches.get(&format!("lights.{name}.enabled")).is_none_or(|value| value != "false");
                 ui.horizontal(|ui| {
                     let mut shines = on;
                     if ui.checkbox(&mut shines, "").on_hover_text("shines").changed() {
                         set.push((format!("lights.{name}.enabled"), if shines { None } else { Some("false") }));
                     }
-                    let alone = on
-                        && lights
-                            .iter()
-                            .filter(|other| *other != name)
-                            .all(|other| looks.get(other).and_then(|look| look.enabled) == Some(false))
-                        && lights.len() > 1;
-                    if ui
-                        .small_button(if alone { "all" } else { "solo" })
-                        .on_hover_text("this light alone, or all again")
-                        .clicked()
-                    {
-                        let is_off = |other: &String| looks.get(other).and_then(|look| look.enabled) == Some(false);
-                        if !alone {
-                            work.dark = lights.iter().filter(|other| is_off(other)).cloned().collect();
-                        }
-                        for other in &lights {
-                            // Those that were off before stay so.
-                            let off = if alone { work.dark.contains(other) } else { other != name };
-                            set.push((format!("lights.{other}.enabled"), off.then_some("false")));
-                        }
+                    let alone = solo.as_ref() == Some(name);
+                    let button = ui.small_button(if alone { "all" } else { "solo" });
+                    if button.on_hover_text("this light alone, or all again; the look does not change").clicked() {
+                        alone_next = Some((!alone).then(|| name.clone()));
                     }
                     let this = Selection::Light(name.clone());
                     ui.selectable_value(&mut work.selected, this, name);
@@ -92,16 +95,17 @@ impl App {
                 }
             });
             let times = work.stage.finished.as_ref().map_or(&[][..], |finished| finished.picture.times.as_slice());
-            let total: f64 = times.iter().map(|pass| pass.ms).sum::<f64>().max(0.0);
+            // From the first pass's begin to the last one's end.
+            let total = times.iter().map(|pass| pass.begin_ms + pass.ms).fold(0.0, f64::max);
+            let busy: f64 = times.iter().map(|pass| pass.ms).sum();
             egui::CollapsingHeader::new(format!("Time on the device: {total:.1} ms")).id_salt("times").show(ui, |ui| {
-                // A timeline: each pass where it began, all before it on its left.
-                let mut before = 0.0;
+                // A timeline: each pass where it began by the device's own clock, all before it on its left.
                 for pass in times {
                     let (rect, response) =
                         ui.allocate_exact_size(egui::vec2(ui.available_width(), 14.0), egui::Sense::hover());
                     let part = |ms: f64| (ms / total.max(1e-9)) as f32 * rect.width();
                     let bar = egui::Rect::from_min_size(
-                        egui::pos2(rect.left() + part(before), rect.top() + 1.0),
+                        egui::pos2(rect.left() + part(pass.begin_ms), rect.top() + 1.0),
                         egui::vec2(part(pass.ms).max(1.0), 12.0),
                     );
                     ui.painter().rect_filled(bar, 0.0, egui::Color32::from_rgb(70, 110, 160));
@@ -112,10 +116,16 @@ impl App {
                         egui::FontId::proportional(11.0),
                         egui::Color32::from_gray(220),
                     );
-                    response.on_hover_text(format!("{}: {:.3} ms of {total:.3}", pass.name, pass.ms));
-                    before += pass.ms;
+                    let (from, to) = (pass.begin_ms, pass.begin_ms + pass.ms);
+                    response
+                        .on_hover_text(format!("{}: {:.3} ms, {from:.3} to {to:.3} of {total:.3}", pass.name, pass.ms));
                 }
+                ui.weak(format!("passes {busy:.1} ms, between them {:.1} ms", (total - busy).max(0.0)));
             });
+            egui::CollapsingHeader::new("Pace of the window").show(ui, |ui| pace(ui, &self.pulse));
+            if let Some(alone) = alone_next {
+                self.solo(alone);
+            }
             if !set.is_empty() {
                 let changes: Vec<(&str, Option<&str>)> =
                     set.iter().map(|(path, value)| (path.as_str(), *value)).collect();
@@ -153,7 +163,7 @@ pub(super) fn volumes(stage: &Stage) -> Vec<String> {
 }
 
 /// The lights' names as the look addresses them, each once.
-pub(super) fn lights(stage: &Stage) -> Vec<String> {
+pub(in crate::viewer) fn lights(stage: &Stage) -> Vec<String> {
     let scene = stage.base();
     let mut names: Vec<String> = Vec::new();
     for placed in scene.walk() {

@@ -2,6 +2,7 @@
 
 use egui::{Key, Ui};
 
+use super::{inspector::Selection, picture::Tool, truth};
 use crate::{
     scene::look,
     viewer::{app::App, settings, stage::Stage},
@@ -27,6 +28,17 @@ impl Palette {
     }
 }
 
+/// What is done in the window and kept nowhere, with what it takes: all of it can be had without a pointer.
+const DEEDS: [(&str, &str); 4] = [
+    ("view.select", "camera, surroundings, effects, or the name of a light, water, volume or material"),
+    (
+        "view.tool",
+        "point, move, turn, size, meter, focus, aim, highlight, shadow, grey card or paint flow: what a click does",
+    ),
+    ("view.solo", "the name of a light that is left alone in the picture; nothing brings the others back"),
+    ("view.compare", "raster, reference, wipe, side by side, flicker, stops or flip"),
+];
+
 /// Lines shown at once.
 const LINES: usize = 12;
 
@@ -44,6 +56,53 @@ fn names(stage: &Stage) -> Vec<(&'static str, String)> {
 }
 
 impl App {
+    /// Does one of `DEEDS`.
+    fn deed(&mut self, path: &str, value: Option<&str>) -> Result<(), String> {
+        let Some((_, takes)) = DEEDS.iter().find(|(known, _)| *known == path) else {
+            let known = DEEDS.map(|(path, _)| path).join(", ");
+            return Err(format!("{path}: there is no such thing to do; there are {known}"));
+        };
+        let Some(work) = &mut self.work else { return Err("open a scene first".into()) };
+        let oops = || format!("{path} = {}: it takes {takes}", value.unwrap_or_default());
+        let plain = value.unwrap_or_default().to_lowercase();
+        let names = names(&work.stage);
+        let named = |section: &str| names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value);
+        match path {
+            "view.select" => {
+                let kinds: [(&str, fn(String) -> Selection); 4] = [
+                    ("lights", Selection::Light),
+                    ("water", Selection::Water),
+                    ("volumes", Selection::Volume),
+                    ("materials", Selection::Material),
+                ];
+                let found = kinds.into_iter().find_map(|(section, of)| Some(of(named(section)?.1.clone())));
+                work.selected = match (found, plain.as_str()) {
+                    (Some(found), _) => found,
+                    (None, "camera") => Selection::Camera,
+                    (None, "surroundings") => Selection::Environment,
+                    (None, "effects") => Selection::Effects,
+                    _ => return Err(oops()),
+                };
+            }
+            "view.tool" => {
+                let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
+                self.set_tool(found.ok_or_else(oops)?.0);
+            }
+            "view.solo" => {
+                let light = match value {
+                    Some(_) => Some(named("lights").ok_or_else(oops)?.1.clone()),
+                    None => None,
+                };
+                self.solo(light);
+            }
+            _ => {
+                let found = truth::Mode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
+                self.truth.show(found.ok_or_else(oops)?.0);
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn show_palette(&mut self, ui: &mut Ui) {
         if !self.palette.open {
             return;
@@ -53,7 +112,7 @@ impl App {
         let typed = self.palette.text.split('=').next().unwrap_or_default().trim().to_lowercase();
         let words: Vec<&str> = typed.split([' ', '.']).filter(|word| !word.is_empty()).collect();
         let mut found: Vec<(String, &str)> = Vec::new();
-        for (path, takes) in look::properties().chain(settings::SETTINGS) {
+        for (path, takes) in look::properties().chain(settings::SETTINGS).chain(DEEDS) {
             let paths = match path.split_once(".*.") {
                 Some((section, end)) => {
                     let of = named.iter().filter(|(of, _)| *of == section);
@@ -127,7 +186,11 @@ impl App {
             let value = value.trim();
             let (path, value) = (path.trim(), (!value.is_empty()).then_some(value));
             // Without a value the property goes back to the scene's own, the setting to the default.
-            if path.starts_with("window.") {
+            if path.starts_with("view.") {
+                if let Err(error) = self.deed(path, value) {
+                    self.complain(error);
+                }
+            } else if path.starts_with("window.") {
                 let mut settings = self.settings();
                 match settings.set(path, value) {
                     Ok(()) => self.set_settings(settings),

@@ -7,6 +7,7 @@ use super::inspector;
 use crate::{
     frame::Aov,
     passes::resolve::Channel,
+    photometry::Lux,
     viewer::{
         aim,
         app::{App, pixel_of},
@@ -96,8 +97,17 @@ pub struct Pointer {
     pub surface: Option<Surface>,
     /// What throws the shadow, after the first click.
     pub thrower: Option<DVec3>,
-    /// The last reading of incident light, in words.
-    pub incident: Option<String>,
+    /// The last reading of incident light.
+    pub incident: Option<Incident>,
+}
+
+/// A reading of incident light.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Incident {
+    /// What the meter read.
+    pub lux: Lux,
+    /// In words, with its place.
+    pub text: String,
 }
 
 /// Radians a point of dragging turns.
@@ -172,7 +182,38 @@ impl App {
         self.handles(ui, rect, &response);
         self.paint_flow(ui, rect, &response);
         self.drag_wipe(ui, rect);
+        self.show_hint(ui, rect);
         self.pictured = rect;
+    }
+
+    /// What the tool waits for, and that a light is left alone: nobody guesses.
+    fn hint(&self) -> Option<String> {
+        let work = self.work.as_ref()?;
+        let aims = matches!(self.tool, Tool::Aim | Tool::Highlight | Tool::Shadow);
+        let step = match (aims, work.selected.light_name()) {
+            (false, _) => None,
+            (true, None) => Some("select a light in the list on the left first".to_owned()),
+            (true, Some(light)) => Some(match (self.tool, work.pointer.thrower) {
+                (Tool::Shadow, None) => format!("Shadow of {light}: click on what throws it"),
+                (Tool::Shadow, Some(_)) => format!("Shadow of {light}: now click where it is to fall"),
+                (Tool::Highlight, _) => format!("click where the highlight of {light} is to be"),
+                _ => format!("click on what {light} is to shine at"),
+            }),
+        };
+        let solo = work.solo.as_ref().map(|light| format!("{light} alone, in the picture only"));
+        let lines: Vec<String> = step.into_iter().chain(solo).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    fn show_hint(&self, ui: &Ui, rect: Rect) {
+        let Some(text) = self.hint() else { return };
+        let painter = ui.painter_at(rect);
+        let font = egui::FontId::proportional(14.0);
+        let galley = painter.layout(text, font, Color32::WHITE, (rect.width() - 24.0).max(40.0));
+        // Above the notices, which stand on the left below.
+        let place = egui::Align2::CENTER_TOP.anchor_size(rect.center_top() + egui::vec2(0.0, 26.0), galley.size());
+        painter.rect_filled(place.expand(5.0), 4.0, Color32::from_black_alpha(190));
+        painter.galley(place.min, galley, Color32::WHITE);
     }
 
     /// What is under the pointer.
@@ -317,7 +358,7 @@ impl App {
                 Some(thrower) => aim::shadow(world, thrower, surface.point),
                 None => {
                     work.pointer.thrower = Some(surface.point);
-                    return self.say("now click where its shadow is to fall".into());
+                    return;
                 }
             },
             _ => Some(aim::Placed { position: world.w_axis.truncate(), aim: surface.point }),

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use egui::{Color32, RichText, Ui};
-use glam::Vec3;
 
 use super::picture::Pointer;
-use crate::{
-    camera::{Exposure, metering},
-    frame::Picture,
-    photometry::{Nit, color},
-    viewer::{app::App, stage::Task},
+use crate::viewer::{
+    app::App,
+    reading::Reading,
+    stage::{Finished, Task},
 };
+
+/// The narrowest window (points) in which the last line has the meter's needle.
+const WITH_NEEDLE: f32 = 760.0;
 
 /// A luminance as people read it.
 pub fn nits(value: f64) -> String {
@@ -39,7 +40,10 @@ impl App {
                 let camera = exposed.exposure.ev100().get();
                 ui.label(format!("camera EV {camera:.2}"));
                 if let Some(metered) = exposed.metered {
-                    needle(ui, metered.stops_above(exposed.exposure));
+                    // Where there is no room for both, numbers are worth more.
+                    if ui.ctx().content_rect().width() >= WITH_NEEDLE {
+                        needle(ui, metered.stops_above(exposed.exposure));
+                    }
                     ui.label(format!("scene EV {:.2}", metered.ev100().get()));
                 }
             }
@@ -63,7 +67,7 @@ impl App {
                     work.stage.cancel();
                 }
                 ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                    under_the_pointer(ui, picture, &work.pointer);
+                    under_the_pointer(ui, finished, &work.pointer);
                 });
             });
         });
@@ -71,33 +75,24 @@ impl App {
 }
 
 /// The meters' readings under the pointer; the channels are cut where there is no room.
-fn under_the_pointer(ui: &mut Ui, picture: &Picture, pointer: &Pointer) {
-    let mut channels = None;
-    if let Some(place) = pointer.place {
-        let [x, y] = crate::viewer::app::pixel_of(place, [picture.width, picture.height]);
-        let index = y * picture.width + x;
-        if let (Some(&c), Some(display)) = (picture.nits.get(index), picture.display.get(index * 4..index * 4 + 3)) {
-            let luminance = color::luminance(Vec3::from_array(c).as_dvec3());
-            let ev = Exposure::from_luminance(Nit(luminance)).map(|e| format!("{:.2}", e.ev100().get()));
-            let exposed = c.map(|c| f64::from(c) * picture.exposure.multiplier());
-            ui.separator();
-            ui.label(format!(
-                "{x},{y}: {} EV {} zone {}",
-                nits(luminance),
-                ev.unwrap_or_else(|_| "-".into()),
-                roman(metering::zone(Nit(luminance), picture.exposure)),
-            ));
-            channels = Some(format!(
-                "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
-                c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], display[0], display[1], display[2]
-            ));
-        }
-    }
-    if let Some(lux) = &pointer.incident {
+fn under_the_pointer(ui: &mut Ui, finished: &Finished, pointer: &Pointer) {
+    let reading = Reading::of(finished, pointer);
+    if let Some(reading) = &reading {
+        let [x, y] = reading.pixel;
+        let ev = reading.ev100.map_or_else(|| "-".into(), |ev| format!("{ev:.2}"));
         ui.separator();
-        ui.label(lux);
+        let text = format!("{x},{y}: {} EV {ev} zone {}", nits(reading.luminance.get()), roman(reading.zone));
+        ui.add(egui::Label::new(text).truncate()).on_hover_text("Ctrl+C copies the reading with all its digits");
     }
-    if let Some(channels) = channels {
+    if let Some(incident) = &pointer.incident {
+        ui.separator();
+        ui.add(egui::Label::new(&incident.text).truncate());
+    }
+    if let Some(Reading { nits: c, exposed, shown, .. }) = reading {
+        let channels = format!(
+            "nit {:.4} {:.4} {:.4}  exposed {:.3} {:.3} {:.3}  shown {} {} {}",
+            c[0], c[1], c[2], exposed[0], exposed[1], exposed[2], shown[0], shown[1], shown[2]
+        );
         ui.add(egui::Label::new(RichText::new(channels).weak()).truncate());
     }
 }
@@ -133,11 +128,17 @@ impl App {
         if lines.is_empty() {
             return;
         }
-        egui::Area::new("notices".into()).anchor(egui::Align2::LEFT_BOTTOM, [226.0, -38.0]).interactable(false).show(
+        // Over the picture, where there is one: panels stay readable.
+        let window = ui.ctx().content_rect();
+        let over = if self.work.is_some() && !self.gallery { self.pictured.intersect(window) } else { window };
+        let over = if over.is_positive() { over } else { window };
+        let wide = (over.width() - 44.0).clamp(60.0, 560.0);
+        let place = egui::vec2(over.left() - window.left() + 16.0, -38.0);
+        egui::Area::new("notices".into()).anchor(egui::Align2::LEFT_BOTTOM, place).interactable(false).show(
             ui.ctx(),
             |ui| {
                 egui::Frame::popup(ui.style()).show(ui, |ui| {
-                    ui.set_max_width(560.0);
+                    ui.set_max_width(wide);
                     for (text, bad) in lines {
                         ui.label(RichText::new(text).color(if bad { BAD } else { Color32::LIGHT_GREEN }));
                     }

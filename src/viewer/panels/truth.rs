@@ -44,7 +44,8 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [(Self, &'static str); 7] = [
+    /// All, with their names.
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Raster, "Raster"),
         (Self::Reference, "Reference"),
         (Self::Wipe, "Wipe"),
@@ -63,6 +64,9 @@ const PIXELS_PER_DEGREE: f32 = 67.0;
 
 /// Stops at the ends of the signed scale.
 const MOST_STOPS: f32 = 2.0;
+
+/// Room that list, tools and reading take in the bar (points).
+const BESIDE: f32 = 96.0 + 70.0 + 160.0 + 30.0;
 
 /// Seconds of each picture while they take turns.
 const FLICKER_S: f64 = 0.5;
@@ -167,6 +171,8 @@ pub struct Truth {
     /// What the comparison says.
     pub verdict: String,
     bounces: Option<u32>,
+    /// The bar has no room for what the comparison says.
+    aside: bool,
 }
 
 impl Truth {
@@ -205,6 +211,12 @@ impl Truth {
     pub fn growing(&self) -> bool {
         let waits = self.loaded.is_none() && self.traced.samples < SAMPLES;
         self.mode != Mode::Raster && (waits || self.mode == Mode::Flicker)
+    }
+
+    /// Whether the path tracer is at work.
+    #[must_use]
+    pub fn traces(&self) -> bool {
+        self.mode != Mode::Raster && self.loaded.is_none() && self.job.is_some() && self.samples() < SAMPLES
     }
 
     /// Samples a pixel that the path tracer has of this view.
@@ -256,6 +268,17 @@ fn linear(bytes: &[u8]) -> Vec<[f32; 3]> {
 }
 
 impl Truth {
+    /// What a difference's colours mean.
+    fn scale(&self) -> String {
+        match self.mode {
+            Mode::Stops => {
+                format!("; blue: the picture is darker, orange: brighter, the lightest by {MOST_STOPS:.0} stops")
+            }
+            Mode::Flip => "; black: no difference is seen, the lighter the more, up to 1".into(),
+            _ => String::new(),
+        }
+    }
+
     /// How far the reference has come, and how the picture compares with it.
     #[must_use]
     pub fn reading(&self) -> String {
@@ -270,16 +293,35 @@ impl Truth {
 impl App {
     pub(super) fn truth_bar(&mut self, ui: &mut Ui) {
         let now = Mode::ALL.iter().find(|(mode, _)| *mode == self.truth.mode).map_or("", |(_, name)| name);
-        egui::ComboBox::from_id_salt("truth").selected_text(now).show_ui(ui, |ui| {
+        let room = ui.available_size_before_wrap().x;
+        // Where the bar has no room they stand in the list and over the picture: a bar that grew a line would change the picture's
+        // size, and begin anew.
+        self.truth.aside = room < BESIDE;
+        egui::ComboBox::from_id_salt("truth").selected_text(now).width(96.0).show_ui(ui, |ui| {
             for (mode, name) in Mode::ALL {
                 if ui.selectable_label(self.truth.mode == mode, name).clicked() {
                     self.truth.show(mode);
                 }
             }
+            if self.truth.aside {
+                ui.separator();
+                self.truth_tools(ui);
+            }
         });
-        if self.truth.mode == Mode::Raster {
+        if self.truth.mode == Mode::Raster || self.truth.aside {
             return;
         }
+        self.truth_tools(ui);
+        let reading = self.truth.reading();
+        // What there is room for; its width does not depend on what it says.
+        let room = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
+        let size = egui::vec2(room, ui.spacing().interact_size.y);
+        let scale = self.truth.scale();
+        ui.add_sized(size, egui::Label::new(&reading).truncate()).on_hover_text(format!("{reading}{scale}"));
+    }
+
+    /// What the reference is.
+    fn truth_tools(&mut self, ui: &mut Ui) {
         let direct = self.truth.bounces == Some(1);
         let mut wanted = direct;
         ui.checkbox(&mut wanted, "direct")
@@ -294,19 +336,6 @@ impl App {
         {
             self.truth.trace_again();
         }
-        // What there is room for: a bar of one line.
-        let reading = self.truth.reading();
-        // Its width does not depend on what it says: a bar that grew a line would change the picture's size, and begin anew.
-        let room = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
-        let scale = match self.truth.mode {
-            Mode::Stops => {
-                format!("; blue: the picture is darker, orange: brighter, the lightest by {MOST_STOPS:.0} stops")
-            }
-            Mode::Flip => "; black: no difference is seen, the lighter the more, up to 1".into(),
-            _ => String::new(),
-        };
-        let size = egui::vec2(room, ui.spacing().interact_size.y);
-        ui.add_sized(size, egui::Label::new(&reading).truncate()).on_hover_text(format!("{reading}{scale}"));
     }
 
     /// Has the path tracer work on what is seen, and takes what it has.
@@ -428,6 +457,7 @@ impl App {
             Mode::Raster => {
                 draw(raster, rect, all);
                 self.scopes.name(&painter, rect);
+                return;
             }
             Mode::Reference => draw(reference.or(raster), rect, all),
             Mode::Stops | Mode::Flip => {
@@ -463,6 +493,20 @@ impl App {
                 label("reference", egui::pos2(x + 8.0, rect.top() + 6.0), egui::Align2::LEFT_TOP);
             }
         }
+        if self.truth.aside {
+            self.say_aside(&painter, rect);
+        }
+    }
+
+    /// What the comparison says, on the lower edge of the picture.
+    fn say_aside(&self, painter: &egui::Painter, rect: Rect) {
+        let text = self.truth.reading();
+        let font = egui::FontId::proportional(12.0);
+        let galley = painter.layout(text, font, Color32::WHITE, (rect.width() - 20.0).max(60.0));
+        let place =
+            egui::Align2::CENTER_BOTTOM.anchor_size(rect.center_bottom() - egui::vec2(0.0, 10.0), galley.size());
+        painter.rect_filled(place.expand(3.0), 3.0, Color32::from_black_alpha(170));
+        painter.galley(place.min, galley, Color32::WHITE);
     }
 
     /// The wipe's line is dragged; true while it is.

@@ -1,0 +1,113 @@
+//! Scenes are read on a thread of their own: the window stays alive, and may have enough of it.
+
+use std::{
+    cell::RefCell,
+    path::PathBuf,
+    sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel},
+    time::{Duration, Instant},
+};
+
+use super::{
+    ViewError,
+    document::{Document, Recovered},
+    engine::Wake,
+    stage::Prepared,
+};
+use crate::{
+    scene::look,
+    studio::{self, Request, StudioError},
+};
+
+/// A scene that was read, with its look.
+pub(super) struct Ready {
+    pub prepared: Prepared,
+    pub document: Document,
+    pub recovered: Option<Recovered>,
+}
+
+type Outcome = Result<Box<Ready>, ViewError>;
+
+/// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and nobody takes what it has.
+pub(super) struct Loading {
+    pub request: Request,
+    pub since: Instant,
+    /// The text of the look that was open when it began.
+    pub text: Option<String>,
+    told: Receiver<Outcome>,
+    /// What a wait has met.
+    met: RefCell<Option<Outcome>>,
+}
+
+impl Loading {
+    /// Begins; `wake` is called when it is over.
+    pub fn begin(request: Request, state: Option<PathBuf>, text: Option<String>, wake: Wake) -> std::io::Result<Self> {
+        let (tell, told) = channel();
+        let wanted = request.clone();
+        std::thread::Builder::new().name("scene".into()).spawn(move || {
+            let read = read(&wanted, state).map(Box::new);
+            // Nobody waits for it any more.
+            drop(tell.send(read));
+            wake();
+        })?;
+        Ok(Self { request, since: Instant::now(), text, told, met: RefCell::new(None) })
+    }
+
+    /// What became of it, once.
+    pub fn result(&self) -> Option<Outcome> {
+        self.met.take().or_else(|| match self.told.try_recv() {
+            Ok(read) => Some(read),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Err(broken())),
+        })
+    }
+
+    /// Waits until it is over, or for a while.
+    pub fn wait(&self) {
+        let met = match self.told.recv_timeout(Duration::from_secs(1)) {
+            Ok(read) => read,
+            Err(RecvTimeoutError::Timeout) => return,
+            Err(RecvTimeoutError::Disconnected) => Err(broken()),
+        };
+        self.met.replace(Some(met));
+    }
+}
+
+/// The thread is over and has told nothing.
+fn broken() -> ViewError {
+    StudioError::Internal("reading the scene has ended unexpectedly; its last words are on the terminal".into()).into()
+}
+
+/// Reads scene and look, and puts them together.
+fn read(request: &Request, state: Option<PathBuf>) -> Result<Ready, ViewError> {
+    let source = studio::read(request)?;
+    let mut document = Document::new(&source.look, &source.look_name, saved_at(request, &source));
+    if let (None, Some(state)) = (document.file(), state) {
+        document = document.with_copy(state.join("unsaved").join(format!("{}.autosave", source.look_name)));
+    }
+    for assignment in &request.set {
+        // As `Look::assign`: the command line's assignments are changes that can be taken back.
+        let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+        let value = value_from_here(path.trim(), value.trim());
+        document.set(&[(path.trim(), Some(&value))]).map_err(StudioError::from)?;
+    }
+    let look = document.look().map_err(StudioError::from)?;
+    let prepared = Prepared::new(request, source.scene, look, source.remarks)?;
+    let recovered = document.recovered();
+    Ok(Ready { prepared, document, recovered })
+}
+
+/// A value as the command line gives it: files are named from where the program was started, not from the look.
+fn value_from_here(path: &str, value: &str) -> String {
+    let bare = value.trim_matches('"');
+    if !look::names_a_file(path, bare) {
+        return value.into();
+    }
+    std::path::absolute(bare).map_or_else(|_| value.into(), |whole| whole.display().to_string())
+}
+
+/// Where a look is saved: its file, else beside the scene.
+fn saved_at(request: &Request, source: &studio::Source) -> Option<PathBuf> {
+    let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
+    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| scene.with_extension("look.toml"));
+    source.look_file.clone().or_else(beside)
+}
