@@ -39,6 +39,9 @@ const DEEDS: [(&str, &str); 4] = [
     ("view.compare", "raster, reference, wipe, side by side, flicker, stops or flip"),
 ];
 
+/// What a name stands for.
+type Kind = fn(String) -> Selection;
+
 /// Lines shown at once.
 const LINES: usize = 12;
 
@@ -69,7 +72,7 @@ impl App {
         let named = |section: &str| names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value);
         match path {
             "view.select" => {
-                let kinds: [(&str, fn(String) -> Selection); 4] = [
+                let kinds: [(&str, Kind); 4] = [
                     ("lights", Selection::Light),
                     ("water", Selection::Water),
                     ("volumes", Selection::Volume),
