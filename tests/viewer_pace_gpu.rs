@@ -197,6 +197,17 @@ fn no_frame_waits_for_the_path_tracer() {
             break;
         }
     }
+    // Taps that fall between two frames count each.
+    let line = bench.app.truth.wipe;
+    let tap = |pressed| Event::Key {
+        key: Key::OpenBracket,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    bench.frame(vec![tap(true), tap(false), tap(true), tap(false)]);
+    assert!((line - bench.app.truth.wipe - 0.04).abs() < 1e-6, "{line} to {}", bench.app.truth.wipe);
     println!("{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples");
     assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
     // Hands that move the camera are not kept waiting either: the tracer gives its work up.

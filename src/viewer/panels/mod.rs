@@ -151,8 +151,10 @@ impl App {
             self.mixer.open = !self.mixer.open;
         }
         for (bracket, by) in [(Key::OpenBracket, -0.02), (Key::CloseBracket, 0.02)] {
-            if ctx.input(|input| input.key_down(bracket)) {
-                self.truth.move_wipe(by);
+            // Tapped between two frames it was down in neither.
+            let steps = ctx.input(|input| input.num_presses(bracket).max(usize::from(input.key_down(bracket))));
+            if steps > 0 {
+                self.truth.move_wipe(by * steps as f32);
             }
         }
         if key(Key::N) {
