@@ -404,6 +404,11 @@ fn the_same_command_twice_gives_the_same_bytes() {
         assert!(fs::read(dir.path().join(one)).unwrap() == fs::read(dir.path().join(two)).unwrap(), "{one} and {two}");
     }
     assert!(dir.path().join("a.normal.png").is_file());
+    // Layers of what is off.
+    let run = render(dir.path(), &["-o", "d.exr", "--aov", "indirect_diffuse,reflection_hit"]);
+    for remark in ["indirect_diffuse is 0 everywhere: --set gi.enabled=true", "--set passes.ssr.enabled=true"] {
+        assert!(run.code == 0 && run.err.contains(remark), "{run:?}");
+    }
     // Metered, quietly.
     let args = ["render", "small.glb", "-o", "c.png", "--size", "48x32", "--quiet"];
     let run = sunny16(dir.path(), &args, &[]);

@@ -62,7 +62,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
     fps: f64,
     /// Frames that the picture is the mean of, each sampling its pixels at other places: smooth edges, N times the time
-    /// [default: the look's passes.aa.samples, else 1, or 16 with passes.aa.method=taa].
+    /// [default: the look's passes.aa.samples, else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     aa_samples: Option<u32>,
     /// Print the time of each pass.
@@ -132,11 +132,6 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
     let mut opened = open::open(&scene)?;
     opened.look.passes.aa_samples = args.aa_samples.or(opened.look.passes.aa_samples);
-    if !opened.ssr().enabled
-        && let Some(name) = args.aov.iter().find(|name| name.starts_with("reflection_"))
-    {
-        eprintln!("--aov {name} is 0 everywhere: --set passes.ssr.enabled=true has reflections found");
-    }
     let frames = args.frames.unwrap_or(1);
     if args.renderer == RendererKind::Path {
         for number in 0..frames {
@@ -147,6 +142,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }
         return Ok(());
     }
+    remark_on_empty_layers(&args.aov, &opened);
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let waiting = (!args.quiet).then(patience);
@@ -298,6 +294,18 @@ fn write(args: &RenderArgs, exr: bool, picture: &Picture, white_balance: Mat3) -
         )?;
     }
     Ok(())
+}
+
+/// Layers of passes that are off hold nothing; said, for that looks like a fault.
+fn remark_on_empty_layers(aovs: &[String], opened: &studio::Opened) {
+    for (off, prefix, remedy) in [
+        (!opened.ssr().enabled, "reflection_", "passes.ssr.enabled=true has reflections found"),
+        (!opened.gi().enabled, "indirect_", "gi.enabled=true has light bounce"),
+    ] {
+        if let Some(name) = aovs.iter().find(|name| off && name.starts_with(prefix)) {
+            eprintln!("--aov {name} is 0 everywhere: --set {remedy}");
+        }
+    }
 }
 
 /// `picture.png` and `normal` give `picture.normal.png`.
