@@ -1,10 +1,6 @@
 //! Writes a dark field under a low sun: `ghost_chart [DIRECTORY]` makes `ghost_chart.glb` and its look, and `ghost_chart sheet SHEET.png COLUMNS
 //! PICTURE.png...` puts pictures of one size on a sheet, row by row (docs/lens-ghosts.md).
-use std::{
-    error::Error,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{error::Error, fs, path::Path};
 
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::scene::{
@@ -30,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         [first, ..] if first == "sheet" => Err("usage: ghost_chart sheet SHEET.png COLUMNS PICTURE.png...".into()),
         [] => chart(Path::new("out")),
-        [directory, ..] => chart(&PathBuf::from(directory)),
+        [directory, ..] => chart(Path::new(directory)),
     }
 }
 

@@ -16,6 +16,7 @@ use sunny16::{
         Dials, Lens, Prescription,
         ghosts::{Beam, LensGhosts, Tier, referee::Film},
         imaging::CHANNELS,
+        trace::Losses,
     },
     passes::{
         bright_shared::BrightSource,
@@ -147,7 +148,7 @@ fn counted(settings: &LensGhosts, beam: &Beam, lux: f64, channel: usize, rays: u
     }
     let middle = first / sum;
     let extent = (second / sum - middle * middle).max(DVec2::ZERO).map(f64::sqrt);
-    (sum * lux / lens.counted_direct(wavelength, 100_000), middle, extent)
+    (sum * lux / lens.counted_direct(DVec2::ZERO, wavelength, Losses::Counted, 100_000), middle, extent)
 }
 
 fn bench<'a>(guard: &common::Guard, pass: &'a LensGhostsPass) -> Bench<'a> {

@@ -18,7 +18,6 @@ use glam::{DMat3, DVec2, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Encoding,
     frame::Renderer,
-    gpu::Gpu,
     photometry::{
         Lumen, Lux, Nit,
         lights::{Emitter, LightStrength, Sides},
@@ -76,17 +75,6 @@ fn metres(bench: &Bench, place: DVec3, points: f32) -> f64 {
     let right = bench.app.work.as_ref().unwrap().stage.opened.view().rotation.x_axis;
     let across = (seen(bench, place + right * 0.01) - seen(bench, place)).length();
     0.01 * f64::from(points / across)
-}
-
-/// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines on software drivers.
-fn undrawn(gpu: &Gpu, request: &Request) -> Bench {
-    let mut bench = Bench::new(gpu, Request::default());
-    bench.app.fatal = Some("no pictures in this test".into());
-    bench.app.open(request);
-    // Panels find their places.
-    bench.frame(vec![]);
-    bench.frame(vec![]);
-    bench
 }
 
 fn look(bench: &Bench) -> Look {
@@ -309,7 +297,7 @@ fn typed(bench: &mut Bench, shown: &str, text: &str) {
 fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = lamps();
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     select(&mut bench, "Panel", Key::Escape);
     let text = bench.app.work.as_ref().unwrap().document.text().to_owned();
     let strength = |bench: &Bench| look(bench).lights["Panel"].strength;
@@ -334,7 +322,7 @@ fn what_is_typed_counts_once_it_is_whole_and_is_one_step() {
 fn shortcuts_do_not_steer_and_arrows_do() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = lamps();
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     let pose = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.pose();
     let before = pose(&bench);
     let key = |key, pressed, modifiers| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
@@ -361,7 +349,7 @@ fn what_fills_a_room_has_a_page() {
     let (dir, file) = lamps();
     let look = format!("{LOOK}[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n");
     fs::write(dir.path().join("lamps.look.toml"), look).unwrap();
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     let at = bench.text("Fog").expect("in the outliner");
     bench.click(at + egui::vec2(4.0, 4.0));
     bench.frame(vec![]);
@@ -477,7 +465,8 @@ fn a_flow_is_painted_saved_and_read_again() {
     let (dir, file) = pond();
     // `SUNNY16_LONG=1` takes the minutes that the water's pipelines take on software drivers, and compares pictures too.
     let long = std::env::var_os("SUNNY16_LONG").is_some();
-    let mut bench = if long { Bench::new(&guard.gpu, request(&file)) } else { undrawn(&guard.gpu, &request(&file)) };
+    let mut bench =
+        if long { Bench::new(&guard.gpu, request(&file)) } else { Bench::undrawn(&guard.gpu, &request(&file)) };
     let shown = |bench: &mut Bench| {
         long.then(|| {
             bench.rest();
@@ -540,7 +529,7 @@ fn the_sun_of_the_sky_is_turned_by_its_ring() {
     let (dir, file) = lamps();
     let sky = "[environment.sun]\nelevation = 30.0\nazimuth = 200.0\n";
     fs::write(dir.path().join("lamps.look.toml"), sky).unwrap();
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     bench.app.work.as_mut().unwrap().select(Selection::Environment);
     bench.press(Key::R, Modifiers::NONE);
     bench.frame(vec![]);

@@ -13,7 +13,6 @@ use bench::{Bench, request};
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    gpu::Gpu,
     photometry::{
         Lumen,
         lights::{Emitter, LightStrength, Sides},
@@ -23,7 +22,6 @@ use sunny16::{
         procedural::shapes,
         write_glb::write_glb,
     },
-    studio::Request,
     viewer::{
         Options, SMALLEST,
         panels::{inspector::Selection, picture::Tool, truth},
@@ -58,17 +56,6 @@ fn lamps(more: &str) -> (tempfile::TempDir, PathBuf) {
     fs::write(&file, write_glb(&builder.build().unwrap()).unwrap()).unwrap();
     fs::write(dir.path().join("lamps.look.toml"), format!("{LOOK}{more}")).unwrap();
     (dir, file)
-}
-
-/// A window whose pictures nobody asks about: none is drawn.
-fn undrawn(gpu: &Gpu, request: &Request) -> Bench {
-    let mut bench = Bench::new(gpu, Request::default());
-    bench.app.fatal = Some("no pictures in this test".into());
-    bench.app.open(request);
-    // Panels find their places.
-    bench.frame(vec![]);
-    bench.frame(vec![]);
-    bench
 }
 
 fn text(bench: &Bench) -> String {
@@ -224,7 +211,7 @@ fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
     let Some(guard) = common::gpu() else { return };
     let (dir, file) = lamps(&format!("{PANEL}[lights.Spot]\nenabled = false\n"));
     let look = dir.path().join("lamps.look.toml");
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     let shines = |bench: &Bench| {
         let work = bench.app.work.as_ref().unwrap();
         ["Spot", "Panel"].map(|name| work.stage.opened.look.lights.get(name).and_then(|l| l.enabled) != Some(false))
@@ -266,7 +253,7 @@ fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
 fn the_palette_chooses_and_says_what_it_takes() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = lamps("");
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     palette(&mut bench, "view.tool=shadow");
     assert!(says(&bench, "select a light"), "{:?}", bench.texts);
     palette(&mut bench, "view.select=Spot");
@@ -324,7 +311,7 @@ fn a_copied_reading_is_the_pictures() {
 fn scenes_are_read_beside_the_window() {
     let Some(guard) = common::gpu() else { return };
     let (dir, file) = lamps("");
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     let opened = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.opened.request.scene.clone();
     bench.patient = false;
     // A quarter of a million triangles: they are not there by the next frame.
@@ -483,7 +470,7 @@ fn panels_can_be_read_at_each_scale() {
 fn pages_and_dialogs_can_be_read_at_each_scale() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
     let mut wrong = Vec::new();
     for window in windows() {
@@ -549,7 +536,7 @@ fn the_gallery_can_be_read_at_each_scale() {
 fn panels_come_back_as_they_were_from_a_window_of_nothing() {
     let Some(guard) = common::gpu() else { return };
     let (_dir, file) = lamps("");
-    let mut bench = undrawn(&guard.gpu, &request(&file));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     bench.paints = false;
     bench.press(Key::H, Modifiers::NONE);
     let full = (1.0, [1000.0, 640.0]);

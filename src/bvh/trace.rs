@@ -6,7 +6,7 @@ use super::{
     MAX_DEPTH, NONE, Node, SceneBvh, TopLevel, mask,
     node::Slabs,
     scene::{Instance, SLACK},
-    triangle::{Crossing, Shear},
+    triangle::Shear,
     walk as wide_walk,
 };
 
@@ -246,13 +246,26 @@ impl SceneBvh {
         found
     }
 
-    /// Whether a masked triangle is there at the place of a crossing; others are.
-    pub(super) fn is_there(&self, instance: &Instance, triangle: u32, crossing: &Crossing) -> bool {
+    /// Whether a hit is the one to take now: it comes before the one found, it is there at that place (others than masked triangles
+    /// always are), and it counts.
+    #[inline(always)]
+    pub(super) fn takes(
+        &self,
+        instance: &Instance,
+        hit: &Hit,
+        found: Option<&Hit>,
+        ray: &Ray,
+        counts: &mut impl FnMut(&Hit) -> bool,
+    ) -> bool {
+        hit.comes_before(found, ray.t_max) && self.is_there(instance, hit) && counts(hit)
+    }
+
+    fn is_there(&self, instance: &Instance, hit: &Hit) -> bool {
         if instance.mask == NONE {
             return true;
         }
-        let corners = self.corners.get(instance.corners.wrapping_add(triangle) as usize);
-        corners.is_none_or(|corners| mask::is_there(&self.masks, instance.mask, corners, crossing.barycentric))
+        let corners = self.corners.get(instance.corners.wrapping_add(hit.triangle) as usize);
+        corners.is_none_or(|corners| mask::is_there(&self.masks, instance.mask, corners, hit.barycentric))
     }
 
     fn enter<const ANY: bool, T: Tally>(
@@ -278,10 +291,7 @@ impl SceneBvh {
                 let shape = self.triangles.get(triangle as usize)?;
                 let Some(crossing) = shear.cross(shape, ray.t_min, t_max) else { continue };
                 let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: number, triangle };
-                if !hit.comes_before(found.as_ref(), ray.t_max)
-                    || !self.is_there(instance, triangle, &crossing)
-                    || !counts(&hit)
-                {
+                if !self.takes(instance, &hit, found.as_ref(), ray, counts) {
                     continue;
                 }
                 (t_max, found) = (hit.t, Some(hit));

@@ -165,40 +165,30 @@ pub fn trace<const ANY: bool, T: Tally>(
         let direction = instance.vector(ray.direction);
         // A leaf alone has no boxes to test.
         let own = (entry & LEAF == 0).then(|| WideSlabs::new(origin, direction, ray.t_min));
+        let slabs = own.as_ref().unwrap_or(&slabs);
         let shear = WideShear::new(origin, direction);
         let mut t_max = t_max;
-        walk::<ANY, T>(
-            tally,
-            &wide.nodes,
-            entry,
-            own.as_ref().unwrap_or(&slabs),
-            t_max,
-            stack,
-            |tally, _, number, limit| {
-                let packet = wide.packets.get(number as usize)?;
-                tally.triangles(packet.count());
-                let Some(crossings) = shear.cross(packet, ray.t_min, limit) else { return Some(limit) };
-                let mut lanes = crossings.lanes;
-                while lanes != 0 {
-                    let lane = lanes.trailing_zeros();
-                    lanes &= lanes - 1;
-                    let triangle = packet.first + lane;
-                    let crossing = crossings.at(lane as usize);
-                    let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: place, triangle };
-                    if !hit.comes_before(found.as_ref(), ray.t_max)
-                        || !bvh.is_there(instance, triangle, &crossing)
-                        || !counts(&hit)
-                    {
-                        continue;
-                    }
-                    (t_max, found) = (hit.t, Some(hit));
-                    if ANY {
-                        return None;
-                    }
+        walk::<ANY, T>(tally, &wide.nodes, entry, slabs, t_max, stack, |tally, _, number, limit| {
+            let packet = wide.packets.get(number as usize)?;
+            tally.triangles(packet.count());
+            let Some(crossings) = shear.cross(packet, ray.t_min, limit) else { return Some(limit) };
+            let mut lanes = crossings.lanes;
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros();
+                lanes &= lanes - 1;
+                let triangle = packet.first + lane;
+                let crossing = crossings.at(lane as usize);
+                let hit = Hit { t: crossing.t, barycentric: crossing.barycentric, instance: place, triangle };
+                if !bvh.takes(instance, &hit, found.as_ref(), ray, &mut counts) {
+                    continue;
                 }
-                Some(t_max)
-            },
-        );
+                (t_max, found) = (hit.t, Some(hit));
+                if ANY {
+                    return None;
+                }
+            }
+            Some(t_max)
+        });
         if ANY && found.is_some() { None } else { Some(t_max) }
     });
     found

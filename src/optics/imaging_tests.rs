@@ -1,8 +1,6 @@
 //! The picture that a lens gives, against closed forms and bundles of rays.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::f64::consts::PI;
-
 use glam::{DVec2, DVec3, dvec2};
 
 use super::{
@@ -90,19 +88,7 @@ fn the_pupil_is_measured_as_by_random_rays() {
         ("fisheye-10", dvec2(0.008, 0.006)),
     ] {
         let lens = lens(name, &Dials::default());
-        let rear = lens.surfaces().last().unwrap().semi_aperture;
-        let (origin, distance) = ((-place).extend(lens.sensor()), lens.sensor() - lens.last());
-        let (n, mut sum) = (60_000, 0.0);
-        for i in 0..n {
-            // A lattice of the golden ratio's spiral.
-            let radius = rear * ((f64::from(i) + 0.5) / f64::from(n)).sqrt();
-            let toward = DVec2::from_angle(f64::from(i) * 2.399_963_229_728_653) * radius;
-            let ray = Ray { origin, direction: (toward.extend(lens.last()) - origin).normalize() };
-            if lens.back(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.open().is_ok()) {
-                sum += ray.direction.z.powi(4);
-            }
-        }
-        let want = sum / f64::from(n) * PI * rear * rear / (distance * distance);
+        let want = lens.counted_direct(place, LINE_D, Losses::Ignored, 60_000);
         let got = lens.illuminance(place, LINE_D, Losses::Ignored);
         near(got / want, 1.0, 0.015);
     }

@@ -1,9 +1,10 @@
 //! The lenses that come with the program against their patents' numbers, and rays against matrices.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use glam::{DVec2, DVec3};
+use glam::DVec3;
 
 use super::{
+    ghosts::referee::even_disc,
     glass::LINE_D,
     lens::{DialError, Dials, Lens},
     library::NAMES,
@@ -397,9 +398,7 @@ fn zooms_and_stops_are_set_within_their_range() {
     let radius = lens.entrance_pupil(Axis::Y, LINE_D).radius;
     let n = 20_000;
     let open = (0..n).filter(|i| {
-        let (r, angle) =
-            (((f64::from(*i) + 0.5) / f64::from(n)).sqrt() * radius, f64::from(*i) * 2.399_963_229_728_653);
-        let origin = DVec3::new(r * angle.cos(), r * angle.sin(), -0.01);
+        let origin = (even_disc(*i, n) * radius).extend(-0.01);
         lens.onward(Ray { origin, direction: DVec3::Z }, LINE_D, Losses::Ignored).unwrap().open().is_ok()
     });
     near(open.count() as f64 / f64::from(n), iris.relative_area(), 5e-3);
@@ -422,8 +421,7 @@ fn rims_hide_blades_of_open_lenses() {
     // Rays along the axis, over those that the rim's circle lets through.
     let radius = 0.5 * lens.focal_length() / lens.f_number();
     let open = (0..20_000).filter(|i| {
-        let at = DVec2::from_angle(f64::from(*i) * 2.399_963_229_728_653) * (radius * (f64::from(*i) / 2e4).sqrt());
-        let ray = Ray { origin: at.extend(0.0) - DVec3::Z, direction: DVec3::Z };
+        let ray = Ray { origin: (even_disc(*i, 20_000) * radius).extend(-1.0), direction: DVec3::Z };
         lens.onward(ray, LINE_D, Losses::Ignored).is_ok_and(|traced| traced.open().is_ok())
     });
     near(open.count() as f64 / 2e4, found.relative_area(), 0.01);

@@ -18,7 +18,7 @@ use super::{
     engine::{Engine, Wake},
     flow::{Brush, Stroke},
     handles::Grip,
-    load::{Loading, Ready},
+    load::{self, Loading, Ready},
     paint::Light,
     panels::{
         gallery::Gallery,
@@ -342,14 +342,19 @@ impl App {
     /// Waits for the scene that is being read, where there is one.
     pub fn finish_opening(&mut self) {
         while let Some(loading) = &self.loading {
-            loading.wait();
-            self.take_opened();
+            let read = loading.wait();
+            self.take_read(read);
         }
     }
 
     /// Takes the scene that was being read, once it is there.
     fn take_opened(&mut self) {
-        let Some(read) = self.loading.as_ref().and_then(Loading::result) else { return };
+        if let Some(read) = self.loading.as_ref().and_then(Loading::result) {
+            self.take_read(read);
+        }
+    }
+
+    fn take_read(&mut self, read: load::Outcome) {
         let Some(loading) = self.loading.take() else { return };
         let begun_with = loading.text.as_deref();
         if self.work.as_ref().is_some_and(|work| work.document.changed() && begun_with != Some(work.document.text())) {

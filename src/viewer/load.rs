@@ -1,10 +1,9 @@
 //! Scenes are read on a thread of their own: the window stays alive, and may have enough of it.
 
 use std::{
-    cell::RefCell,
     path::PathBuf,
-    sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel},
-    time::{Duration, Instant},
+    sync::mpsc::{Receiver, TryRecvError, channel},
+    time::Instant,
 };
 
 use super::{
@@ -25,7 +24,7 @@ pub(super) struct Ready {
     pub recovered: Option<Recovered>,
 }
 
-type Outcome = Result<Box<Ready>, ViewError>;
+pub(super) type Outcome = Result<Box<Ready>, ViewError>;
 
 /// A scene that is being read. Who lets it go gives it up: the thread ends with the file, and nobody takes what it has.
 pub(super) struct Loading {
@@ -34,8 +33,6 @@ pub(super) struct Loading {
     /// The text of the look that was open when it began.
     pub text: Option<String>,
     told: Receiver<Outcome>,
-    /// What a wait has met.
-    met: RefCell<Option<Outcome>>,
 }
 
 impl Loading {
@@ -49,26 +46,21 @@ impl Loading {
             drop(tell.send(read));
             wake();
         })?;
-        Ok(Self { request, since: Instant::now(), text, told, met: RefCell::new(None) })
+        Ok(Self { request, since: Instant::now(), text, told })
     }
 
-    /// What became of it, once.
+    /// What became of it, once it is over.
     pub fn result(&self) -> Option<Outcome> {
-        self.met.take().or_else(|| match self.told.try_recv() {
+        match self.told.try_recv() {
             Ok(read) => Some(read),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some(Err(broken())),
-        })
+        }
     }
 
-    /// Waits until it is over, or for a while.
-    pub fn wait(&self) {
-        let met = match self.told.recv_timeout(Duration::from_secs(1)) {
-            Ok(read) => read,
-            Err(RecvTimeoutError::Timeout) => return,
-            Err(RecvTimeoutError::Disconnected) => Err(broken()),
-        };
-        self.met.replace(Some(met));
+    /// Waits until it is over.
+    pub fn wait(&self) -> Outcome {
+        self.told.recv().unwrap_or_else(|_| Err(broken()))
     }
 }
 

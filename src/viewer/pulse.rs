@@ -66,6 +66,8 @@ pub struct Pulse {
     /// stands for all that took longer.
     answered: [u64; 4],
     rests: Times,
+    /// The median of these (ms), until another comes.
+    usual_ms: Option<f64>,
     traced: Times,
     /// Of frames while the path tracer works, those longer than `STUTTER` usual ones of before.
     stutters: u64,
@@ -97,10 +99,11 @@ impl Pulse {
     pub fn lasted(&mut self, time: Duration, traces: bool) {
         let ms = time.as_secs_f64() * 1e3;
         if !traces {
+            self.usual_ms = None;
             return self.rests.push(ms);
         }
-        let usual = self.rests.paced();
-        if usual.frames > 0 && ms > STUTTER * usual.median_ms.max(DISPLAY_MS) {
+        let usual = *self.usual_ms.get_or_insert_with(|| self.rests.paced().median_ms);
+        if !self.rests.ms.is_empty() && ms > STUTTER * usual.max(DISPLAY_MS) {
             self.stutters += 1;
         }
         self.traced.push(ms);

@@ -73,6 +73,17 @@ impl Bench {
         bench
     }
 
+    /// A window whose pictures nobody asks about: none is drawn, which spares minutes of pipelines on software drivers.
+    pub fn undrawn(gpu: &Gpu, request: &Request) -> Self {
+        let mut bench = Self::new(gpu, Request::default());
+        bench.app.fatal = Some("no pictures in this test".into());
+        bench.app.open(request);
+        // Panels find their places.
+        bench.frame(vec![]);
+        bench.frame(vec![]);
+        bench
+    }
+
     /// One frame with these events.
     pub fn frame(&mut self, events: Vec<Event>) {
         self.time += 1.0 / 60.0;

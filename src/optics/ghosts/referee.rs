@@ -45,20 +45,27 @@ impl Film {
     }
 }
 
+/// One of so many places spread evenly over the unit disc: Vogel, "A Better Way to Construct the Sunflower Head", Mathematical
+/// Biosciences 44 (1979).
+#[must_use]
+pub fn even_disc(i: u32, of: u32) -> DVec2 {
+    // The golden angle.
+    const TURN: f64 = 2.399_963_229_728_653;
+    DVec2::from_angle(f64::from(i) * TURN) * ((f64::from(i) + 0.5) / f64::from(of)).sqrt()
+}
+
 impl Lens {
-    /// Illuminance of the sensor's middle at a wavelength (m) by a scene of luminance 1 (sr), by that many rays over all of the rear
-    /// glass, on Vogel's spiral: what ghosts are compared with. Kolb, Mitchell and Hanrahan 1995, equation 2.
+    /// Illuminance of a place of the picture (m from its middle) at a wavelength (m) by a scene of luminance 1 (sr), by that many
+    /// rays over all of the rear glass: what `illuminance` and ghosts are compared with. Kolb, Mitchell and Hanrahan 1995,
+    /// equation 2.
     #[must_use]
-    pub fn counted_direct(&self, wavelength: f64, rays: u32) -> f64 {
-        // The golden angle.
-        const TURN: f64 = 2.399_963_229_728_653;
+    pub fn counted_direct(&self, place: DVec2, wavelength: f64, losses: Losses, rays: u32) -> f64 {
         let rear = self.surfaces().last().map_or(0.0, |surface| surface.semi_aperture);
-        let (origin, distance) = (DVec3::Z * self.sensor(), self.sensor() - self.last());
+        let (origin, distance) = ((-place).extend(self.sensor()), self.sensor() - self.last());
         let counted = |i: u32| {
-            let radius = rear * ((f64::from(i) + 0.5) / f64::from(rays)).sqrt();
-            let toward = (DVec2::from_angle(f64::from(i) * TURN) * radius).extend(self.last());
+            let toward = (even_disc(i, rays) * rear).extend(self.last());
             let ray = Ray { origin, direction: (toward - origin).normalize() };
-            let traced = self.back(ray, wavelength, Losses::Counted).and_then(Traced::open);
+            let traced = self.back(ray, wavelength, losses).and_then(Traced::open);
             traced.map_or(0.0, |traced| traced.weight * ray.direction.z.powi(4))
         };
         let part = (0..rays).map(counted).sum::<f64>() / f64::from(rays.max(1));

@@ -350,7 +350,8 @@ fn light_is_relative_to_the_direct_light() {
         let lens = Lens::new(&prescription(name), &Dials { f_stop, iris, ..Dials::default() }).unwrap();
         // As many rays through the pupil whatever its part of the rear glass.
         let rays = if f_stop.is_some() { 300_000 } else { 40_000 };
-        let direct = lens.luminance_per_illuminance(GREEN) * lens.counted_direct(GREEN, rays);
+        let direct =
+            lens.luminance_per_illuminance(GREEN) * lens.counted_direct(DVec2::ZERO, GREEN, Losses::Counted, rays);
         near(direct, 1.0, 0.01, &what);
         // The brightest ghosts, which rays are spent on.
         let part = |bounces: &Bounces| lens.ghost_part(*bounces, GREEN);
