@@ -40,7 +40,7 @@ fn scene() -> Scene {
     let mesh = builder.add_mesh("glow", shapes::plane(Vec2::splat(0.3), 1, 1), glow);
     builder.instance("glow", mesh, DMat4::from_translation(DVec3::new(1.0, 1.2, 0.3)));
     builder.point_light_lumens("lamp", Lumen(400.0), Vec3::ONE, DVec3::new(-0.5, 2.0, 0.5));
-    builder.build().unwrap()
+    Scene { emissive_lights: true, ..builder.build().unwrap() }
 }
 
 fn camera() -> Pinhole {

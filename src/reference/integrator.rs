@@ -152,6 +152,8 @@ pub(super) struct State {
     pub(super) density: Option<f64>,
     /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
     pub(super) back: f64,
+    /// The share by channel of what it carries by which the last surface shows what glows and lights nothing: 1 at the eye.
+    pub(super) shows: DVec3,
 }
 
 /// A surface point with all that shading it needs.
@@ -183,6 +185,7 @@ impl World<'_> {
             first: First::default(),
             density: None,
             back: 0.0,
+            shows: DVec3::ONE,
         };
         // What lets light straight through does not count as a surface, but must end some time.
         let mut layers = 0;
@@ -309,11 +312,15 @@ impl World<'_> {
         }
         if let Some(hit) = hit {
             if hit.emission != DVec3::ZERO {
-                let distance = hit.distance + path.back;
-                let by_light =
-                    hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, path.direction, distance));
-                let weight = weight_of_hit(path.density, by_light, walk.strategy);
-                emitted += hit.emission * remains(hit.distance) * (hit.opacity * weight);
+                let weight = if self.glow_lights() {
+                    let distance = hit.distance + path.back;
+                    let by_light =
+                        hit.emitter.map_or(0.0, |t| self.lights.density_of_triangle(t, path.direction, distance));
+                    DVec3::splat(weight_of_hit(path.density, by_light, walk.strategy))
+                } else {
+                    path.shows
+                };
+                emitted += hit.emission * remains(hit.distance) * weight * hit.opacity;
             }
         } else {
             let (around, by_light) = self.lights.around(path.direction);
@@ -455,6 +462,7 @@ impl State {
         if self.surfaces == 1 {
             self.first = First::of(&sampled.weight);
         }
+        self.shows = vertex.hit.bsdf.shows(&sampled.weight);
         self.throughput *= sampled.weight.total();
         self.bent *= sampled.bent;
         self.density = sampled.density;

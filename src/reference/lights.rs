@@ -145,7 +145,9 @@ impl Lights {
             });
         }
         let mut lights = Self { placed, ..Self::default() };
-        lights.add_triangles(scene, eye, bvh, top);
+        if scene.emissive_lights {
+            lights.add_triangles(scene, eye, bvh, top);
+        }
         lights.environment = scene.environment.as_ref().and_then(Surroundings::new);
         lights.choose();
         lights

@@ -177,7 +177,7 @@ fn strategies_agree_on_a_glowing_triangle() {
     let mesh = builder.add_mesh("glow", shapes::plane(Vec2::new(0.8, 0.5), 1, 1), glow);
     let pose = DMat4::from_translation(DVec3::new(0.3, 1.0, -0.4)) * DMat4::from_rotation_x(0.4);
     builder.instance("glow", mesh, pose);
-    let scene = builder.build().unwrap();
+    let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let run = |strategy, samples| {
         let walk = Walk { bounces: 1, strategy, ..Walk::default() };
         let film = film(&scene, DVec3::new(0.0, 0.6, 0.9), DVec3::new(0.0, 0.0, 0.1), (8, 8), samples, walk);

@@ -228,7 +228,7 @@ fn over_a_patch(fill: impl FnOnce(&mut SceneBuilder)) -> Scene {
         DVec3::ZERO,
     );
     fill(&mut builder);
-    builder.build().unwrap()
+    Scene { emissive_lights: true, ..builder.build().unwrap() }
 }
 
 fn square(builder: &mut SceneBuilder, height: f64) {
@@ -396,7 +396,7 @@ fn a_sphere_in_a_sphere_glows_evenly() {
     put(&mut builder, shapes::icosphere(2.0, 4), lambert(0.6, 0.4), DVec3::ZERO);
     put(&mut builder, shapes::icosphere(0.7, 4), lambert(0.3, 0.7), DVec3::new(0.3, 0.2, 0.0));
     put(&mut builder, shapes::icosphere(0.3, 4), glass(1.5, 0.0, None), DVec3::new(-0.6, 0.9, 0.0));
-    let scene = builder.build().unwrap();
+    let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::new(0.0, 0.0, 1.7));
     let (mut sum, mut all) = (0.0, 0.0);
     for i in 0..64 {
@@ -451,7 +451,7 @@ fn nothing_is_lost_however_often_light_is_reflected() {
     let mut wall = lambert(0.95, 0.05);
     wall.double_sided = true;
     put(&mut builder, shapes::cuboid(Vec3::new(3.0, 2.0, 4.0)), wall, DVec3::ZERO);
-    let scene = builder.build().unwrap();
+    let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::new(0.3, 0.2, 0.1));
     let mean = over_a_ball().map(|d| seen(&world, d, &Walk::default(), 256).0.total().y).sum::<f64>() / 40.0;
     close(mean, 1.0, 5e-3, "mean radiance");

@@ -60,7 +60,7 @@ fn glowing(double_sided: bool) -> Scene {
     let glow = builder.add_material(glow);
     let mesh = builder.add_mesh("ball", shapes::icosphere(0.3, 1), glow);
     builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(0.2, 0.9, 0.0)));
-    builder.build().unwrap()
+    Scene { emissive_lights: true, ..builder.build().unwrap() }
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_point_of_a_glowing_sheet_weighs_what_its_texture_says() {
     let sheet = builder.add_material(sheet);
     let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::splat(1.0), 1, 1), sheet);
     builder.instance("sheet", mesh, DMat4::from_translation(DVec3::Y));
-    let scene = builder.build().unwrap();
+    let scene = Scene { emissive_lights: true, ..builder.build().unwrap() };
     let world = World::new(&scene, DVec3::ZERO);
     let steps = 64;
     let (mut by_points, mut by_rays) = (DVec3::ZERO, DVec3::ZERO);

@@ -145,6 +145,59 @@ fn glow_of(nits: f32) -> Material {
     Material { emission: Vec3::splat(nits), double_sided: true, ..dielectric("glow", Vec3::ZERO, 1.0) }
 }
 
+/// With `scene.emissive_lights = false` a panel is seen by the eye, in what mirrors and through glass, and lights nothing; in even light
+/// of the same luminance mirror and glass have the same.
+#[test]
+fn what_lights_nothing_is_seen_all_the_same() {
+    let floor = |material: Material, on: bool| {
+        let mut builder = SceneBuilder::new("panel");
+        // Around the origin: the eye in the middle, the panel above, the floor below.
+        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(100.0), DVec3::Y);
+        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), material, DVec3::NEG_Y);
+        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(60.0), DVec3::NEG_Y * 2.0);
+        let mut scene = builder.build().unwrap();
+        scene.emissive_lights = on;
+        scene
+    };
+    let one = Walk { bounces: 1, ..Walk::default() };
+    let all = [Strategy::Both, Strategy::Lights, Strategy::Brdf];
+    let down = DVec3::new(0.1, -1.0, 0.05);
+    let look =
+        |scene: &Scene, direction: DVec3, walk: &Walk| seen(&World::new(scene, DVec3::ZERO), direction, walk, 1 << 12);
+
+    let matte = Material { ior: 1.0, ..dielectric("matte", Vec3::splat(0.5), 1.0) };
+    let (dark, lit) = (floor(matte.clone(), false), floor(matte, true));
+    for strategy in all {
+        let walk = Walk { strategy, ..one };
+        assert_eq!(look(&dark, DVec3::Y, &walk), DVec3::splat(100.0), "the panel itself, {strategy:?}");
+        assert_eq!(look(&dark, down, &walk), DVec3::ZERO, "a matte floor below it, {strategy:?}");
+    }
+    near(look(&lit, down, &one), DVec3::splat(50.0), 0.01, "the same floor, lit by it");
+
+    let metal = |roughness: f32| Material { metallic: 1.0, roughness, ..dielectric("metal", Vec3::ONE, roughness) };
+    for strategy in all {
+        let walk = Walk { strategy, ..one };
+        near(look(&floor(metal(0.0), false), down, &walk), DVec3::splat(100.0), 1e-3, "a mirror");
+        // Narrow enough for the lobe to lose nothing to the sides: as in even light, whose loss both have.
+        let (shown, even) = (look(&floor(metal(0.4), false), down, &walk), look(&floor(metal(0.4), true), down, &one));
+        near(shown, even, 0.01, "satin");
+        assert_eq!(
+            look(&floor(metal(0.7), false), down, &walk),
+            DVec3::ZERO,
+            "what is rough is lit, and shows nothing"
+        );
+    }
+    // A thin pane: 4 % of the panel mirrored by it, and what glows below seen through it.
+    let pane = Material { transmission: 1.0, ..dielectric("pane", Vec3::ONE, 0.0) };
+    near(look(&floor(pane, false), down, &one), DVec3::splat(61.6), 1e-3, "a pane");
+    // A leaf lets light through, diffusely: none of it.
+    let leaf = Material {
+        diffuse_transmission: DiffuseTransmission { factor: 0.5, ..DiffuseTransmission::default() },
+        ..Material { ior: 1.0, ..dielectric("leaf", Vec3::splat(0.5), 0.2) }
+    };
+    assert_eq!(look(&floor(leaf, false), down, &one), DVec3::ZERO, "a leaf");
+}
+
 #[test]
 fn a_leaf_lets_diffuse_light_through() {
     let leaf = Material {

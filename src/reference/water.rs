@@ -93,7 +93,7 @@ impl World<'_> {
             None => anywhere(),
         };
         // No light was sampled here: whatever the path meets counts in full.
-        (path.density, path.back) = (None, 0.0);
+        (path.density, path.back, path.shows) = (None, 0.0, DVec3::ZERO);
         if path.surfaces > walk.roulette_after {
             let survive = path.throughput.max_element().clamp(0.05, 0.95);
             if sampler.next_1d() >= survive {

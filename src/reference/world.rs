@@ -169,6 +169,11 @@ impl<'a> World<'a> {
         self.scene.materials.get(material as usize)?.water.as_deref()
     }
 
+    /// Whether surfaces that glow light others, or are seen and no more.
+    pub(super) const fn glow_lights(&self) -> bool {
+        self.scene.emissive_lights
+    }
+
     /// The medium of a stack; none for air.
     #[must_use]
     pub fn medium(&self, media: &Media) -> Option<&Medium> {

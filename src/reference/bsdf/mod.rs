@@ -109,6 +109,11 @@ impl Default for Bsdf {
     }
 }
 
+/// The perceptual roughness from which reflections no longer show what glows and lights nothing, and the last part of the way
+/// there over which they fade: as the raster renderer's reflections do (`passes.ssr.max_roughness`, `shaders/lib/ssr.glsl`).
+const SHOWS_TO: f64 = 0.6;
+const SHOWS_FADE: f64 = 0.2;
+
 /// Radiance that leaves over irradiance on a plane facing the light, with the cosine (1/sr); or that over the density of a
 /// sample (no unit).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -172,6 +177,19 @@ impl Layers {
 }
 
 impl Bsdf {
+    /// Of what a sample carries, the share by channel that shows things instead of being lit by them: reflection and
+    /// refraction by lobes that are narrow enough, and nothing that is diffuse. What glows but lights nothing is seen by it.
+    #[must_use]
+    pub fn shows(&self, weight: &Scattered) -> DVec3 {
+        let of = |alpha: f64| ((SHOWS_TO - alpha.sqrt()) / (SHOWS_TO * SHOWS_FADE)).clamp(0.0, 1.0);
+        let (base, coat) = (of(self.alpha), self.coat.map_or(0.0, |coat| of(coat.alpha)));
+        let leaf = (1.0 - self.transmission) * self.diffuse_transmission;
+        let glass = if leaf > 0.0 { self.transmission / (self.transmission + leaf) } else { 1.0 };
+        let shown = weight.specular * base.max(coat) + weight.transmitted * (glass * base);
+        let total = weight.total();
+        DVec3::from_array(std::array::from_fn(|i| if total[i] > 0.0 { shown[i] / total[i] } else { 0.0 }))
+    }
+
     /// How much of light goes straight through a smooth thin wall. `evaluate` and `sample` leave it out: it is as if the
     /// surface were partly not there, for shadows too.
     #[must_use]

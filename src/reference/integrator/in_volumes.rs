@@ -83,7 +83,7 @@ impl World<'_> {
         }
         let next = sample_henyey_greenstein(path.direction, anisotropy, sampler.next_2d());
         path.density = Some(henyey_greenstein(path.direction.dot(next), anisotropy));
-        path.back = 0.0;
+        (path.back, path.shows) = (0.0, DVec3::ZERO);
         path.direction = next;
     }
 }
