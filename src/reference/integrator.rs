@@ -152,7 +152,8 @@ pub(super) struct State {
     pub(super) density: Option<f64>,
     /// How far (m) behind the origin that sample was taken: layers that let it through lie between.
     pub(super) back: f64,
-    /// The share by channel of what it carries by which the last surface shows what glows and lights nothing: 1 at the eye.
+    /// The share by channel of what it carries by which all its surfaces show what glows and lights nothing: 1 at the eye. What a
+    /// mirror throws onto a wall is light, and none of it.
     pub(super) shows: DVec3,
 }
 
@@ -462,7 +463,7 @@ impl State {
         if self.surfaces == 1 {
             self.first = First::of(&sampled.weight);
         }
-        self.shows = vertex.hit.bsdf.shows(&sampled.weight);
+        self.shows *= vertex.hit.bsdf.shows(&sampled.weight);
         self.throughput *= sampled.weight.total();
         self.bent *= sampled.bent;
         self.density = sampled.density;

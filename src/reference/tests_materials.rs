@@ -190,6 +190,22 @@ fn what_lights_nothing_is_seen_all_the_same() {
     // A thin pane: 4 % of the panel mirrored by it, and what glows below seen through it.
     let pane = Material { transmission: 1.0, ..dielectric("pane", Vec3::ONE, 0.0) };
     near(look(&floor(pane, false), down, &one), DVec3::splat(61.6), 1e-3, "a pane");
+    // A matte wall before a mirror that shows the panel: no caustic.
+    let walls = |on: bool| {
+        let mut builder = SceneBuilder::new("caustic");
+        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), glow_of(100.0), DVec3::Y);
+        put(&mut builder, shapes::plane(Vec2::splat(200.0), 1, 1), metal(0.1), DVec3::NEG_Y);
+        let stand = shapes::transformed(
+            &shapes::plane(Vec2::splat(1.0), 1, 1),
+            &glam::DAffine3::from_rotation_x(std::f64::consts::FRAC_PI_2),
+        );
+        let wall = Material { double_sided: true, ior: 1.0, ..dielectric("wall", Vec3::splat(0.5), 1.0) };
+        put(&mut builder, stand, wall, DVec3::NEG_Z);
+        Scene { emissive_lights: on, ..builder.build().unwrap() }
+    };
+    let two = Walk { bounces: 2, ..Walk::default() };
+    assert!(look(&walls(true), DVec3::NEG_Z, &two).y > 20.0, "lit from both sides");
+    assert_eq!(look(&walls(false), DVec3::NEG_Z, &two), DVec3::ZERO, "a mirror lights nothing by what it shows");
     // A leaf lets light through, diffusely: none of it.
     let leaf = Material {
         diffuse_transmission: DiffuseTransmission { factor: 0.5, ..DiffuseTransmission::default() },
