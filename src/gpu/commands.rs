@@ -267,6 +267,8 @@ impl Drop for Frames {
                 }
                 self.gpu.device.destroy_query_pool(slot.queries, None);
                 self.gpu.device.destroy_fence(slot.fence, None);
+                // The pool would take it along, but validation layers 1.3.239 keep what they know of one that is not freed by itself.
+                self.gpu.device.free_command_buffers(slot.pool, &[slot.commands]);
                 self.gpu.device.destroy_command_pool(slot.pool, None);
             }
         }

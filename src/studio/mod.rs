@@ -223,6 +223,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     look.apply(&mut scene)?;
     remarks.extend(look.environment.remark());
     remarks.extend(look.light_remarks());
+    remarks.extend(look.gi.remarks());
     remarks.extend(scene.water_remarks());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {
         let shaped = scene

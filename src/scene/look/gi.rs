@@ -99,4 +99,47 @@ impl GiLook {
         }
         Ok(true)
     }
+
+    /// What was set and changes nothing.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let enabled = Self { enabled: None, ..*self };
+        if self.enabled.is_none() && enabled != Self::default() {
+            return vec!["gi.* changes nothing while bounced light is off (--set gi.enabled=true)".into()];
+        }
+        let mut remarks = Vec::new();
+        if self.cell.is_some() && self.merge != Some(true) {
+            remarks.push("gi.cell changes nothing where patches are not merged (--set gi.merge=true)".into());
+        }
+        if self.vpls.is_some() && self.photons.is_some() && self.merge != Some(true) {
+            remarks.push("gi.vpls changes nothing where gi.photons says how many photons make patches".into());
+        }
+        remarks
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::scene::look::Look;
+
+    #[test]
+    fn what_changes_nothing_is_said() {
+        let told = |set: &[&str]| {
+            let mut look = Look::default();
+            set.iter().for_each(|assignment| look.assign(assignment).unwrap());
+            look.gi.remarks().join("; ")
+        };
+        for silent in [
+            &[][..],
+            &["gi.enabled=false", "gi.vpls=100"],
+            &["gi.enabled=true", "gi.photons=100"],
+            &["gi.enabled=true", "gi.merge=true", "gi.cell=0.1", "gi.photons=100", "gi.vpls=10"],
+        ] {
+            assert_eq!(told(silent), "", "{silent:?}");
+        }
+        assert!(told(&["gi.show=patches"]).contains("gi.enabled=true"));
+        assert!(told(&["gi.enabled=true", "gi.cell=0.1"]).contains("gi.merge=true"));
+        assert!(told(&["gi.enabled=true", "gi.photons=100", "gi.vpls=10"]).contains("gi.photons"));
+    }
 }

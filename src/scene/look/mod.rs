@@ -464,9 +464,20 @@ pub(in crate::scene::look) fn unknown(path: &str) -> LookError {
     }
 }
 
-/// The three names that differ least.
+/// The three names that differ least. One with too many or too few groups before it, and what a group is switched by, come first.
 pub(in crate::scene::look) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let mut ranked: Vec<(usize, &str)> = names.map(|name| (edit_distance(wanted, name), name)).collect();
+    let ends_with = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
+    let distance = |name: &str| {
+        let inside = name.strip_prefix(wanted).filter(|rest| rest.starts_with('.'));
+        if ends_with(wanted, name) || ends_with(name, wanted) || inside == Some(".enabled") {
+            0
+        } else if inside.is_some() {
+            1
+        } else {
+            edit_distance(wanted, name)
+        }
+    };
+    let mut ranked: Vec<(usize, &str)> = names.map(|name| (distance(name), name)).collect();
     ranked.sort_unstable();
     if ranked.is_empty() {
         return "nothing: the scene has no lights".into();
