@@ -24,6 +24,7 @@ layout(set = 0, binding = 7) uniform texture2D velocity_image;
 layout(set = 0, binding = 8) uniform sampler2D history_image;
 layout(set = 0, binding = 9) uniform utexture2D past_image;
 layout(set = 0, binding = 10) uniform texture2D shown_image;
+layout(set = 0, binding = 11) uniform utexture2D seen_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
@@ -31,9 +32,9 @@ layout(set = 0, binding = 10) uniform texture2D shown_image;
 #include "lib/before.glsl"
 
 layout(location = 0) out vec4 out_history;
-// Depth of the surface, its normal, how far from the camera the image seems to be (m), frames in the history and how far
-// (pixels) what is reflected went by itself.
-layout(location = 1) out uvec4 out_past;
+// How far from the camera the image seems to be (m), frames in the history and how far (pixels) what is reflected went by
+// itself.
+layout(location = 1) out uvec2 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
@@ -88,10 +89,10 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec2 texel = at - ssr.jitter_before;
     motion.known = in_picture(texel) && clip_now.w > 0.0;
     if (motion.known) {
-        uvec4 past = texelFetch(past_image, ivec2(texel), 0);
-        float depth = uintBitsToFloat(past.x);
+        uvec2 seen = texelFetch(seen_image, ivec2(texel), 0).xy;
+        float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
-        motion.normal = unpack_normal(past.y);
+        motion.normal = unpack_normal(seen.y);
         vec3 middle = place_before(floor(texel) + 0.5 + ssr.jitter_before, depth);
         vec3 near = place_before(at, 1.0);
         vec3 ray = place_before(at, 0.5) - near;
@@ -248,8 +249,7 @@ void main() {
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     out_history = now;
     out_shown = now;
-    // What reflects nothing is still what others reflect: where it was is asked of this image too.
-    out_past = uvec4(floatBitsToUint(depth), normal_bits, 0u, 0u);
+    out_past = uvec2(0u);
     out_motion = texelFetch(velocity_image, pixel, 0).xy;
 #ifdef DEBUG
     out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
@@ -287,7 +287,7 @@ void main() {
         reason = SSR_NO_HISTORY;
     } else if (ssr.still != 0u) {
         past = texelFetch(history_image, pixel, 0);
-        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).w).x;
+        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).y).x;
         reason = count > 0.0 ? SSR_KEPT : SSR_NO_HISTORY;
     } else if (!at.seen || !in_picture(at.there)) {
         reason = SSR_OUTSIDE;
@@ -299,14 +299,15 @@ void main() {
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = clamp(ivec2(corner) + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec4 was = texelFetch(past_image, texel, 0);
-            vec2 kind = unpackHalf2x16(was.w);
-            float distance_was = uintBitsToFloat(was.z);
-            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(was.x));
+            uvec2 was = texelFetch(past_image, texel, 0).xy;
+            uvec2 seen = texelFetch(seen_image, texel, 0).xy;
+            vec2 kind = unpackHalf2x16(was.y);
+            float distance_was = uintBitsToFloat(was.x);
+            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal(was.y), own.normal) + abs(curvature) * length(aside);
+            float turned = dot(unpack_normal(seen.y), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
@@ -375,8 +376,8 @@ void main() {
         out_shown = sound_shown ? clamp(out_history, shown - step, shown + step) : out_history;
     }
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
-    out_past.z = floatBitsToUint(distance_now);
-    out_past.w = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));
+    out_past.x = floatBitsToUint(distance_now);
+    out_past.y = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));
 #ifdef DEBUG
     out_found = vec4(found, t, float(reason));
     out_chosen = vec4(here - at.there, count + 1.0, at.way);
