@@ -62,7 +62,10 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
 }
 
 // A place of a pixel from which pixels around are blended, moved to where all of these show the same surface.
-vec2 blend_place(vec2 at, ivec2 pixel, vec3 plane, vec3 normal) {
+vec2 blend_place(vec2 at) {
+    ivec2 pixel = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
+    vec3 plane = depth_plane(pixel);
+    vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
     vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
     ivec2 side = ivec2(off.x < 0.0 ? -1 : 1, off.y < 0.0 ? -1 : 1);
     for (int axis = 0; axis < 2; ++axis) {
@@ -150,8 +153,9 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
                 float depth_in = distance_of(enter_z) / distance_of(max(surface_in, 1e-12)) - 1.0;
                 sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
                 vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
-                vec2 shown = crosses ? blend_place(there.xy, pixel, plane, normal) : middle;
-                return vec4(shown, there.z, sure);
+                // Never out of the pixel that it is in, whose surface it is.
+                there.xy = crosses ? clamp(there.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99) : middle;
+                return vec4(there, sure);
             }
             sure = gap_out < 0.0 ? BEHIND : sure;
         }
@@ -188,7 +192,7 @@ void main() {
     // Below the surface: facets send it on to others, of which nothing is known.
     if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
         met = walk(first, last, to_infinity, direction);
-        met.xyz = met.w > 0.0 ? met.xyz : last;
+        met.xyz = met.w > 0.0 ? vec3(blend_place(met.xy), met.z) : last;
         vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, max(met.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }

@@ -27,9 +27,10 @@ layout(set = 0, binding = 9) uniform sampler2D picture_image;
 
 // Light that rays found, by its share of all rays; and the share that the surroundings keep, with what hides them.
 layout(location = 0) out vec4 out_reflection;
-// Length of the rays (m), where in the picture the one that counts most ended, shares of rays that found a surface and that
-// found none.
-layout(location = 1) out uvec4 out_met;
+// Length of the rays (m), and where in the picture the one that counts most ended.
+layout(location = 1) out uvec2 out_met;
+// Shares of rays that found a surface and that found none.
+layout(location = 2) out vec2 out_shares;
 
 // Below this alpha a full image of rays has the pixel's own ray only: a neighbour's counts nothing.
 const float MIRROR = 0.0026;
@@ -48,7 +49,7 @@ const int SCALE = 2;
 const int SCALE = 1;
 #endif
 // Turn from neighbour to neighbour: the golden angle.
-const mat2 NEXT = mat2(-0.737368878, 0.675490294, -0.675490294, -0.737368878);
+const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
 #ifdef HALF
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not.
@@ -96,7 +97,8 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     float open = texelFetch(surroundings_image, pixel, 0).a;
     out_reflection = vec4(0.0, 0.0, 0.0, open);
-    out_met = uvec4(0u);
+    out_met = uvec2(0u);
+    out_shares = vec2(0.0);
     Surface s;
     if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
         return;
@@ -190,5 +192,6 @@ void main() {
     out_reflection = vec4(to_half_range(light / all * share), mix(open, surroundings, share));
     // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
     float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
-    out_met = uvec4(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place, packUnorm2x16(vec2(shown, sky) / all), 0u);
+    out_met = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
+    out_shares = vec2(shown, sky) / all;
 }

@@ -39,8 +39,8 @@ const PAIR: vk::Format = vk::Format::R32G32_UINT;
 const REFLECTION: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Means of many frames need more than half floats' digits.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Packed numbers about a reflection.
-const PACKED: vk::Format = vk::Format::R32G32B32A32_UINT;
+/// Shares of rays.
+const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 1024.0;
@@ -140,6 +140,8 @@ pub struct SsrSettings {
     pub frames: u32,
     /// Where the history is looked up.
     pub reprojection: Reprojection,
+    /// A view in which nothing moves has a history of its own; without, it costs what one that moves does (`sunny16 bench`).
+    pub still: bool,
 }
 
 impl Default for SsrSettings {
@@ -153,6 +155,7 @@ impl Default for SsrSettings {
             steps: 128,
             frames: 16,
             reprojection: Reprojection::Virtual,
+            still: true,
         }
     }
 }
@@ -200,6 +203,7 @@ impl FrameSsr {
         let size = [view.width, view.height];
         let scale = if settings.half_resolution { 2 } else { 1 };
         let history = settings.frames > 0 && !frame.alone;
+        let still = frame.still && settings.still;
         let (level_count, level_row) = levels(size);
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
@@ -213,7 +217,7 @@ impl FrameSsr {
             thickness: settings.thickness as f32,
             most: match frame.follows && history {
                 false => 0.0,
-                true if frame.still => MOST_STILL,
+                true if still => MOST_STILL,
                 true => settings.frames as f32,
             },
             size,
@@ -223,7 +227,7 @@ impl FrameSsr {
             steps: settings.steps,
             number: frame.number,
             reprojection: settings.reprojection as u32,
-            still: u32::from(frame.still),
+            still: u32::from(still),
             gamma: 1.25,
             level_count,
             level_row,
@@ -268,6 +272,14 @@ pub struct SsrInputs {
     pub velocity: ImageHandle,
 }
 
+/// How frames are joined.
+struct Temporal {
+    virtual_image: Arc<GraphicsPipeline>,
+    other_ways: Arc<GraphicsPipeline>,
+    still: Arc<GraphicsPipeline>,
+    debug: Arc<GraphicsPipeline>,
+}
+
 /// The pipelines.
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
@@ -275,8 +287,7 @@ pub struct SsrPass {
     surroundings: [Arc<GraphicsPipeline>; 2],
     trace: [Arc<GraphicsPipeline>; 2],
     resolve: [Arc<GraphicsPipeline>; 2],
-    temporal: Arc<GraphicsPipeline>,
-    temporal_debug: Arc<GraphicsPipeline>,
+    temporal: Temporal,
     composite: Arc<GraphicsPipeline>,
     composite_motion: Arc<GraphicsPipeline>,
     reflectances: Arc<Buffer>,
@@ -302,7 +313,7 @@ impl SsrPass {
             make_with(name, fragment, &[LIGHT, LIGHT, PAIR], Some((ASKS, true, vk::CompareOp::ALWAYS)))
         };
         let rays = [RAY, REFLECTION, PLACE];
-        let resolved = [REFLECTION, PACKED];
+        let resolved = [REFLECTION, PAIR, SHARES];
         let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, RAY, RAY];
         let table = dfg_table();
         let bytes: &[u8] = bytemuck::cast_slice(&table);
@@ -320,8 +331,12 @@ impl SsrPass {
                 make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved)?,
                 make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved)?,
             ],
-            temporal: make_where_asked("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
-            temporal_debug: make_where_asked("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
+            temporal: Temporal {
+                virtual_image: make_where_asked("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
+                other_ways: make_where_asked("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
+                still: make_where_asked("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
+                debug: make_where_asked("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
+            },
             composite: make("ssr composite", "ssr_composite.frag", &[LIGHT])?,
             composite_motion: make("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
             reflectances,
@@ -384,9 +399,8 @@ impl SsrPass {
         let found = g.image("reflected rays' light", across, down, REFLECTION);
         let place = g.image("reflected rays' places", across, down, PLACE);
         let half = usize::from(frame.values.scale > 1);
-        let mut pass = fragment(g, "ssr", gbuffer)
-            .uses(pyramid, Access::FragmentSampled)
-            .uses(picture, Access::FragmentSampled);
+        let mut pass =
+            fragment(g, "ssr", gbuffer).uses(pyramid, Access::FragmentSampled).uses(picture, Access::FragmentSampled);
         for image in [end, found, place] {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
@@ -408,7 +422,8 @@ impl SsrPass {
             Ok(())
         });
         let reflection = g.image("reflection", width, height, REFLECTION);
-        let met = g.image("reflection met", width, height, PACKED);
+        let met = g.image("reflection met", width, height, PAIR);
+        let shares = g.image("reflection shares", width, height, SHARES);
         let mut pass = fragment(g, "ssr resolve", gbuffer);
         for image in [end, found, place, surroundings, picture] {
             pass = pass.uses(image, Access::FragmentSampled);
@@ -416,6 +431,7 @@ impl SsrPass {
         // What sends no rays keeps all of its surroundings.
         pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0])
             .color_cleared(met, [0.0; 4])
+            .color_cleared(shares, [0.0; 4])
             .depth_tested(asks)
             .record(move |cx| {
                 let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
@@ -438,7 +454,13 @@ impl SsrPass {
                 Ok(())
             });
         let (joined, motion, debug) = if frame.history || debug {
-            self.declare_temporal(g, (data, frame), (gbuffer, velocity, asks), (reflection, met, seen_before), debug)
+            self.declare_temporal(
+                g,
+                (data, frame),
+                (gbuffer, velocity, asks),
+                ([reflection, met, shares], seen_before),
+                debug,
+            )
         } else {
             (reflection, None, None)
         };
@@ -519,7 +541,7 @@ impl SsrPass {
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameSsr),
         (gbuffer, velocity, asks): (Gbuffer, ImageHandle, ImageHandle),
-        (reflection, met, seen): (ImageHandle, ImageHandle, Option<ImageHandle>),
+        ([reflection, met, shares], seen): ([ImageHandle; 3], Option<ImageHandle>),
         debug: bool,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
@@ -539,10 +561,18 @@ impl SsrPass {
         let found =
             debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, RAY)));
         let motion = g.image("reflection motion", width, height, VELOCITY);
-        let mut pass = fragment(g, "ssr temporal", gbuffer)
-            .uses(reflection, Access::FragmentSampled)
-            .uses(met, Access::FragmentSampled)
-            .uses(velocity, Access::FragmentSampled);
+        // Most pipelines are for one case: what they need not ask costs nothing.
+        let still = !debug && frame.values.still != 0 && frame.values.most > 0.0;
+        let pipeline = match (debug, still, frame.values.reprojection == Reprojection::Virtual as u32) {
+            (true, ..) => &self.temporal.debug,
+            (_, true, _) => &self.temporal.still,
+            (.., true) => &self.temporal.virtual_image,
+            (.., false) => &self.temporal.other_ways,
+        };
+        let mut pass = fragment(g, "ssr temporal", gbuffer);
+        for image in [reflection, met, shares, velocity] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
         let seen = seen.unwrap_or(met);
         if frame.history {
             for image in [history, past, shown, seen] {
@@ -559,21 +589,30 @@ impl SsrPass {
         }
         pass.depth_tested(asks).record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let [reflection, met, velocity, history, past, shown, seen] =
-                [reflection, met, velocity, history, past, shown, seen].map(|image| cx.image(image));
+            let [reflection, met, shares, velocity, history, past, shown, seen] =
+                [reflection, met, shares, velocity, history, past, shown, seen].map(|image| cx.image(image));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+            if still {
+                // Nothing turns: normals are not asked for.
+                binds.retain(|(name, _)| *name != "normal_image");
+            }
             binds.extend([
                 ("emission_image", Bind::Sampled(&emission)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("reflection_image", Bind::Sampled(&reflection)),
                 ("met_image", Bind::Sampled(&met)),
-                ("velocity_image", Bind::Sampled(&velocity)),
-                ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
+                ("history_image", Bind::Sampled(&history)),
                 ("past_image", Bind::Sampled(&past)),
-                ("shown_image", Bind::Sampled(&shown)),
-                ("seen_image", Bind::Sampled(&seen)),
             ]);
-            let pipeline = if found.is_some() { &self.temporal_debug } else { &self.temporal };
+            if !still {
+                binds.extend([("velocity_image", Bind::Sampled(&velocity)), ("seen_image", Bind::Sampled(&seen))]);
+            }
+            if still || debug {
+                binds.push(("shown_image", Bind::Sampled(&shown)));
+            }
+            if debug {
+                binds.push(("shares_image", Bind::Sampled(&shares)));
+            }
             cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
