@@ -372,6 +372,19 @@ fn a_lost_device_is_said_and_the_look_is_kept() {
     std::mem::forget(guard);
 }
 
+/// Memory of the process that is in use (kB), where the system tells.
+fn resident() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+}
+
+/// What was read at equal distances did not grow by a hundredth from the first time to the last.
+fn flat(held: &[Option<u64>]) {
+    if let (Some(Some(first)), Some(Some(last))) = (held.first(), held.last()) {
+        assert!(*last as f64 <= *first as f64 * 1.01, "{held:?} kB");
+    }
+}
+
 #[test]
 fn any_size_and_nothing_grows() {
     let Some(guard) = common::gpu() else { return };
@@ -392,13 +405,20 @@ fn any_size_and_nothing_grows() {
     let (objects, bytes) = (guard.gpu.live_objects(), guard.gpu.memory_in_use().0);
     // `SUNNY16_LONG=1` takes the time for what nobody would notice sooner.
     let long = std::env::var_os("SUNNY16_LONG").is_some();
-    for _ in 0..if long { 10_000 } else { 60 } {
+    let mut held = Vec::new();
+    for frame in 0..if long { 10_000 } else { 60 } {
         stage.touch();
         stage.settle(false).unwrap();
+        if frame % 2_000 == 1_999 {
+            held.push(resident());
+        }
     }
+    println!("resident after every 2,000 frames, kB: {held:?}");
+    flat(&held);
     assert_eq!(guard.gpu.live_objects(), objects, "objects after many frames");
     assert_eq!(guard.gpu.memory_in_use().0, bytes, "bytes after many frames");
-    for _ in 0..if long { 100 } else { 2 } {
+    let mut held = Vec::new();
+    for reload in 0..if long { 100 } else { 2 } {
         bench.app.open(&request(&file));
         bench.app.finish_opening();
         bench.app.work.as_mut().unwrap().stage.resize([64, 48], 1).unwrap();
@@ -407,7 +427,12 @@ fn any_size_and_nothing_grows() {
             stage.touch();
             stage.settle(false).unwrap();
         }
+        if reload % 20 == 19 {
+            held.push(resident());
+        }
     }
+    println!("resident after every 20 reloads, kB: {held:?}");
+    flat(&held);
     assert!(guard.gpu.live_objects().len() <= objects.len() + 8, "objects after reloads");
     let after = guard.gpu.memory_in_use().0;
     assert!(after as f64 <= bytes as f64 * 1.01, "{bytes} bytes before reloads, {after} after");

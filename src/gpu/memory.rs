@@ -143,6 +143,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        self.gpu.forget_name(self.handle);
         // SAFETY: users hold an `Arc` until the device has finished with the buffer.
         unsafe { self.gpu.device.destroy_buffer(self.handle, None) };
         if let Some(memory) = self.memory.take() {
@@ -370,6 +371,9 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
+        if !self.borrowed {
+            self.gpu.forget_name(self.handle);
+        }
         // SAFETY: users hold an `Arc` until the device has finished with the image; a null view is ignored.
         unsafe {
             self.gpu.device.destroy_image_view(self.view, None);
