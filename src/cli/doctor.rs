@@ -34,6 +34,8 @@ pub fn run() -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&GpuOptions::default())?;
     println!("used unless --device says otherwise: {}", gpu.info().name);
+    let rays = if gpu.ray_query() { "ray query" } else { "trees of our own" };
+    println!("rays go by {rays} unless --rays says otherwise");
     drop(gpu);
     match Gpu::open(&GpuOptions { validation: true, ..Default::default() }) {
         Ok(_) => println!("validation layer: installed (--validation turns it on)"),
