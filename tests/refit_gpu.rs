@@ -10,7 +10,7 @@ use common::{
     confetti::{confetti, pose},
     exposure_for, gpu, perspective,
 };
-use glam::{DMat4, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use sunny16::{
     bvh::{self, Node, SceneBvh, Triangle, sah_cost, unpack_normal},
     frame::{Renderer, Settings, ShadowSettings},
@@ -18,14 +18,7 @@ use sunny16::{
     graph::{Access, Graph, GraphCache},
     passes::{GpuScene, View},
     photometry::Lux,
-    scene::{
-        Primitive, Scene,
-        animation::{Deform, Influences, Play, Pose, Skin},
-        build::{SceneBuilder, dielectric},
-        gltf,
-        look::ShadowMethod,
-        procedural::shapes,
-    },
+    scene::{Scene, animation::Play, build::SceneBuilder, gltf, look::ShadowMethod},
 };
 
 const TRACED: ShadowSettings =

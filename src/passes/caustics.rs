@@ -185,9 +185,11 @@ impl CausticsPass {
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
         if wanted && self.pipelines.get().is_none() {
+            // As the trees of a frame are, all of one device.
+            let count = if gpu.ray_query() { "caustics.comp+BVH_QUERY" } else { "caustics.comp" };
             // Another thread may have been faster; its pipelines are as good.
             let _ = self.pipelines.set(Pipelines {
-                count: ComputePipeline::new(gpu, "caustics", "caustics.comp")?,
+                count: ComputePipeline::new(gpu, "caustics", count)?,
                 blur: ComputePipeline::new(gpu, "caustics blur", "caustics_blur.comp")?,
             });
         }
