@@ -25,7 +25,7 @@ use sunny16::{
         AlphaMode, Material, Sampler, Scene,
         build::{SceneBuilder, dielectric},
         look::ShadowMethod,
-        procedural::{shapes, textures},
+        procedural::{Builtin, shapes, textures},
     },
 };
 
@@ -117,8 +117,15 @@ fn rays(bvh: &SceneBvh, top: &TopLevel, count: usize, spread: f64) -> [Vec<Ray>;
             Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO }
         })
         .collect();
+    let [onward, to_lamps] = leaving(bvh, top, &first);
+    [first, onward, to_lamps]
+}
+
+/// Rays from what these meet, to all sides and to lamps.
+fn leaving(bvh: &SceneBvh, top: &TopLevel, first: &[Ray]) -> [Vec<Ray>; 2] {
+    let mut random = Random(78);
     let (mut onward, mut to_lamps) = (Vec::new(), Vec::new());
-    for ray in &first {
+    for ray in first {
         let Some(hit) = bvh.closest(top, ray) else { continue };
         let normal = top.instances[hit.instance as usize].normal(bvh.triangles[hit.triangle as usize].normal());
         let Some(normal) = normal.try_normalize() else { continue };
@@ -132,7 +139,7 @@ fn rays(bvh: &SceneBvh, top: &TopLevel, count: usize, spread: f64) -> [Vec<Ray>;
             to_lamps.push(leave(lamp - origin, 0.999));
         }
     }
-    [first, onward, to_lamps]
+    [onward, to_lamps]
 }
 
 /// How far (m) a ray passes by the nearest edge of a triangle, and how far from its start it meets the plane, in double precision
@@ -290,6 +297,29 @@ fn rays_meet_the_same_by_both_ways() {
         println!("{panes} rays end at panes, {leaves} at leaves");
         assert!(panes > 500 && leaves > 500, "{panes} {leaves}");
         assert_eq!(cast.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count(), 0);
+    }
+}
+
+/// Flat walls that meet, and a panel a millimetre below one of them.
+#[test]
+fn rays_in_a_box_meet_the_same_by_both_ways() {
+    let Some(guard) = with_query() else { return };
+    let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    for eye in [DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.0, 2.0, 1.0)] {
+        let bvh = SceneBvh::new(&scene, |_| true);
+        let top = bvh.seen_from(eye);
+        let mut trees = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+        let [mut first, ..] = rays(&bvh, &top, 60_000, 0.9);
+        // Into the box.
+        first.iter_mut().for_each(|ray| ray.direction.z = -ray.direction.z);
+        let [onward, to_lamps] = leaving(&bvh, &top, &first);
+        for (what, rays, any) in
+            [("from the eye", &first, false), ("onward", &onward, false), ("to a lamp, any", &to_lamps, true)]
+        {
+            let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
+            check(&format!("in a box, {what}"), &found);
+        }
     }
 }
 
