@@ -235,9 +235,15 @@ fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceRays; 2], rays: &[Ray], 
         let rounding = f64::from(SLACK) * reach;
         let lift = f64::from(top.instances[one.instance as usize].slack) + f64::from(SLACK) * reach;
         let near_end = (f64::from(one.t) / f64::from(ray.t_max) - 1.0).abs() < 1e-5;
+        // Surfaces that cross: the lifts of both decide which comes first.
+        let theirs = top.instances.get(other.instance as usize).map_or(0.0, |instance| f64::from(instance.slack));
+        let apart = f64::from((a.t - b.t).abs() * ray.direction.length());
+        let crossing = other.instance != NONE && apart < lift + theirs;
         if past < rounding || near_end {
             found.rim += 1;
-        } else if ray.away != Vec3::ZERO && (past < lift || shallow(ray, corners(bvh, &standing, one)) < lift) {
+        } else if ray.away != Vec3::ZERO
+            && (past < lift || crossing || shallow(ray, corners(bvh, &standing, one)) < lift)
+        {
             found.lift += 1;
         } else {
             println!(
