@@ -1,7 +1,8 @@
 //! Compiles every shader of `shaders/passes/` to SPIR-V with shaderc and lists them in `$OUT_DIR/shaders.rs`.
 //!
 //! A line `// variants: A B` in a shader compiles it again with each of the names defined, as `file+A`. A line
-//! `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C comes only with B.
+//! `// features: A B B:C` compiles it with each set of the names, as `file+A+B`; C comes only with B. `A/B:C` comes with any of A
+//! and B; of `C|D` at most one is there.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{
@@ -120,13 +121,14 @@ fn variants(source: &str) -> Vec<Vec<String>> {
     };
     let mut sets = vec![Vec::new()];
     for word in words("// features:") {
-        let (needed, name) = word.split_once(':').map_or((None, word.as_str()), |(needed, name)| (Some(needed), name));
-        let with: Vec<Vec<String>> = sets
-            .iter()
-            .filter(|set| needed.is_none_or(|needed| set.iter().any(|name| name == needed)))
-            .map(|set| set.iter().cloned().chain([name.to_owned()]).collect())
-            .collect();
-        sets.extend(with);
+        let (needed, names) = word.split_once(':').map_or((None, word.as_str()), |(needed, name)| (Some(needed), name));
+        let there = |set: &Vec<String>| {
+            needed.is_none_or(|needed| needed.split('/').any(|needed| set.iter().any(|name| name == needed)))
+        };
+        let without: Vec<Vec<String>> = sets.iter().filter(|set| there(set)).cloned().collect();
+        for name in names.split('|') {
+            sets.extend(without.iter().map(|set| set.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>()));
+        }
     }
     sets.extend(words("// variants:").into_iter().map(|name| vec![name]));
     sets

@@ -30,6 +30,7 @@ use crate::{
         light_lists::{self, LightLists, REPORT_WORDS, TILE},
         lighting::{LightingInputs, Lit},
         probes::probes_for,
+        ray_query,
         refit::Costs,
         resolve::Channel,
         scene_data::{HiddenGain, LevelsFor, Posed},
@@ -38,7 +39,7 @@ use crate::{
         ssr::{self, FrameSsr, SsrInputs, SsrPass},
         taa::Resolved,
         tonemap::ToDisplay,
-        traced::{FrameTrees, TreesFor},
+        traced::{EyeTrees, TreesFor},
         volumes_scene::FrameVolumes,
     },
     scene::{
@@ -279,7 +280,8 @@ fn frame<'a>(
 ) -> FrameImages {
     let split = settings.aovs.iter().any(|aov| !matches!(aov, Aov::Channel(_) | Aov::Velocity | Aov::Reflection(_)));
     let vertices = passes.skin.declare(g, scene, moved);
-    let trees = passes.refit.declare(g, scene, vertices, moved);
+    let refitted = passes.refit.declare(g, scene, vertices, moved);
+    let trees = ray_query::declare(g, scene, data.trees.as_ref(), refitted);
     let culled = passes.culling.declare(g, scene, data, vertices);
     let gbuffer = passes.gbuffer.declare(g, scene, data, (culled, vertices));
     let lists = passes.light_lists.declare(g, scene, data, gbuffer);
@@ -359,7 +361,7 @@ fn frame<'a>(
             (aov, image.unwrap_or_else(|| make(g)))
         })
         .collect();
-    let refitted = trees.and_then(|trees| trees.costs);
+    let refitted = refitted.and_then(|trees| trees.costs);
     FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts }
 }
 
@@ -919,38 +921,24 @@ fn frame_data(
     for (number, water) in scene.waters.iter().enumerate() {
         water.fill(number, view.position, &mut values);
     }
+    let trees = EyeTrees::new(gpu, scene, view.position);
     let traced = match settings.shadows.trees() {
-        TreesFor::All => FrameTrees::new(gpu, scene, view.position)?,
-        TreesFor::Sized if scene.traces_shadows() => FrameTrees::new(gpu, scene, view.position)?,
+        TreesFor::All => trees.get()?,
+        TreesFor::Sized if scene.traces_shadows() => trees.get()?,
         _ => None,
     };
     let refracts = settings.refraction == RefractionMethod::Traced && visible.draws.iter().any(|draw| draw.refracts);
-    let through = match &traced {
-        _ if !refracts => None,
-        Some(trees) => Some(trees.clone()),
-        None => FrameTrees::new(gpu, scene, view.position)?,
-    };
-    let seen = (view, &sampling.motion, traced.as_ref().or(through.as_ref()));
-    let flare = match traced.as_ref().or(through.as_ref()) {
-        _ if settings.effects.starburst.is_none() && settings.ghosts.is_none() => None,
-        _ if view.parallel || scene.trees.is_none() => None,
-        Some(trees) => Some(trees.clone()),
-        None => FrameTrees::new(gpu, scene, view.position)?,
-    };
-    let caustics = FrameCaustics::new(
-        gpu,
-        scene,
-        (view.position, traced.as_ref().or(through.as_ref())),
-        settings.caustics,
-        (&mut lights, &mut values),
-    )?;
+    let through = if refracts { trees.get()? } else { None };
+    let flares = settings.effects.starburst.is_some() || settings.ghosts.is_some();
+    let flare = if flares && !view.parallel && scene.trees.is_some() { trees.get()? } else { None };
+    let caustics = FrameCaustics::new(gpu, scene, &trees, settings.caustics, (&mut lights, &mut values))?;
     let single = settings.sample.is_none()
         && settings.accumulate.is_none()
         && !matches!(settings.anti_aliasing, AntiAliasing::Temporal(_));
     let gi = FrameGi::new(
         gpu,
         scene,
-        seen,
+        (view, &sampling.motion, &trees),
         &settings.gi,
         (&sampling.bounced, sampling.bounced_before, [settings.ssr.enabled, single]),
     )?;
@@ -977,6 +965,7 @@ fn frame_data(
         traced,
         through,
         flare,
+        trees: trees.made(),
         camera: view.position,
         profiles: Arc::clone(&scene.profiles),
         environment: Arc::clone(&scene.environment),

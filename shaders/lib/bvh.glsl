@@ -1,15 +1,24 @@
 // Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the same order as its
-// trace.rs. Everything is relative to the camera.
+// trace.rs. With BVH_QUERY through the device's acceleration structures over the same triangles in the same places
+// (docs/bvh.md); the shader then requires GL_EXT_ray_query. Everything is relative to the camera.
 #ifndef LIB_BVH
 #define LIB_BVH
 
-layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
 layout(set = 0, binding = 51, scalar) readonly buffer bvh_triangle_block { BvhTriangle bvh_triangles[]; };
-layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
 layout(set = 0, binding = 55, scalar) readonly buffer bvh_instance_block { BvhInstance bvh_instances[]; };
+#ifdef BVH_QUERY
+layout(set = 0, binding = 56) uniform accelerationStructureEXT bvh_structure;
+// Only masked triangles ask for it.
+#ifndef BVH_MASKS
+#define BVH_MASKS
+#endif
+#else
+layout(set = 0, binding = 50, scalar) readonly buffer bvh_node_block { BvhNode bvh_nodes[]; };
+layout(set = 0, binding = 54, scalar) readonly buffer bvh_top_block { BvhNode bvh_top[]; };
 
 // MAX_DEPTH of src/bvh/build.rs and one more: a walk never has more nodes waiting than its tree has levels.
 const uint BVH_STACK = 31u;
+#endif
 // SLACK of src/bvh/scene.rs.
 const float BVH_SLACK = 1.0 / 1048576.0;
 
@@ -20,13 +29,18 @@ struct BvhHit {
     uint triangle;
 };
 
+#ifdef BVH_QUERY
+rayQueryEXT bvh_query;
+#else
 uint bvh_top_stack[BVH_STACK];
 uint bvh_stack[BVH_STACK];
+#endif
 
 float max_of(vec3 v) {
     return max(max(v.x, v.y), v.z);
 }
 
+#ifndef BVH_QUERY
 // One over the direction, whose small components are widened so that no division is by zero.
 vec3 slab_inverse(vec3 d) {
     float least = 1e-12 * max_of(abs(d));
@@ -41,6 +55,15 @@ float enter_box(BvhNode node, vec3 origin, vec3 inverse, float t_max) {
     vec3 out3 = max(a, b);
     float far = min(min(min(out3.x, out3.y), out3.z) * 1.00000024, t_max);
     return near <= far ? near : -1.0;
+}
+#endif
+
+// A direction as `cross_triangle` takes it: the axis of its greatest component, and its slopes along that.
+vec3 shear_along(vec3 d, out uint axis) {
+    vec3 size = abs(d);
+    axis = size.x > size.y ? (size.x > size.z ? 0u : 2u) : (size.y > size.z ? 1u : 2u);
+    vec3 turned = axis == 0u ? d.yzx : axis == 1u ? d.zxy : d;
+    return vec3(turned.xy, 1.0) / turned.z;
 }
 
 // Woop, Benthin and Wald 2013; see src/bvh/triangle.rs. `precise` keeps neighbours' edge functions negatives of each
@@ -115,6 +138,79 @@ vec3 to_object(BvhInstance instance, vec4 p) {
 
 // The nearest hit before t_max; with `any`, whichever is found first of what casts shadows. `away` is the unit normal of the
 // surface that the ray leaves, or zero: see Ray::away in src/bvh/trace.rs.
+#ifdef BVH_QUERY
+
+// Of an instance's mask, that of rays to lamps (MASK_CASTS of src/passes/ray_query.rs); others meet all.
+const uint BVH_CASTS = 1u;
+// How often a ray is sent on that met the surface it leaves.
+const uint BVH_TRIES = 8u;
+
+bool is_finite(vec3 v) {
+    return !any(isnan(v)) && !any(isinf(v));
+}
+
+// Whether a triangle that the device has found counts, by the test of our own trees, with the lift of this instance: it
+// does not where it lies behind the lifted origin. Where both find it, `t` and `weights` become those of our test, to the bit;
+// at a triangle's rim, where the device finds it and our test passes by, they stay the device's.
+bool counts(uint instance_number, uint number, vec3 origin, vec3 direction, vec3 away, float t_max, inout float t, inout vec2 weights) {
+    BvhInstance instance = bvh_instances[instance_number];
+    float lift = BVH_SLACK * max_of(abs(origin));
+    vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
+    uint axis;
+    vec3 shear = shear_along(to_object(instance, vec4(direction, 0.0)), axis);
+    float own_t;
+    vec2 own;
+    if (cross_triangle(bvh_triangles[number], o, axis, shear, t_max, own_t, own)) {
+        t = own_t;
+        weights = own;
+        return true;
+    }
+    return !(own_t <= 0.0 || own_t >= t_max);
+}
+
+BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
+    BvhHit none = BvhHit(t_max, vec2(0.0), NONE, 0u);
+    // Ray query is undefined for what is not finite; our own trees find nothing there.
+    vec3 from = origin + away * (BVH_SLACK * max_of(abs(origin)));
+    bool finite = is_finite(from) && is_finite(direction);
+    uint flags = any ? gl_RayFlagsTerminateOnFirstHitEXT : gl_RayFlagsNoneEXT;
+    float t_min = 0.0;
+    for (uint tries = 0u; finite && tries < BVH_TRIES && t_min < t_max; ++tries) {
+        rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_CASTS : 0xffu, from, t_min, direction, t_max);
+        // Only masked triangles are asked about.
+        while (rayQueryProceedEXT(bvh_query)) {
+            uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, false);
+            uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, false);
+            float t = rayQueryGetIntersectionTEXT(bvh_query, false);
+            vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, false);
+            bool met = counts(instance, number, origin, direction, away, t_max, t, weights);
+            uint mask = bvh_instances[instance].mask;
+            if (met && (mask == NONE || mask_is_there(mask, bvh_instances[instance].corners + number, weights))) {
+                rayQueryConfirmIntersectionEXT(bvh_query);
+            }
+        }
+        if (rayQueryGetIntersectionTypeEXT(bvh_query, true) == gl_RayQueryCommittedIntersectionNoneEXT) {
+            return none;
+        }
+        uint instance = rayQueryGetIntersectionInstanceIdEXT(bvh_query, true);
+        uint number = bvh_instances[instance].first + rayQueryGetIntersectionPrimitiveIndexEXT(bvh_query, true);
+        float found = rayQueryGetIntersectionTEXT(bvh_query, true);
+        float t = found;
+        vec2 weights = rayQueryGetIntersectionBarycentricsEXT(bvh_query, true);
+        if (counts(instance, number, origin, direction, away, t_max, t, weights)) {
+            return BvhHit(t, weights, instance, number);
+        }
+        // The surface that it leaves. What was found first need not be the nearest: it is sought anew, in order of distance.
+        if (flags == gl_RayFlagsNoneEXT) {
+            t_min = max(found * (1.0 + BVH_SLACK), 1e-30);
+        }
+        flags = gl_RayFlagsNoneEXT;
+    }
+    return none;
+}
+
+#else
+
 BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) {
     BvhHit hit = BvhHit(t_max, vec2(0.0), NONE, 0u);
     float lift = BVH_SLACK * max_of(abs(origin));
@@ -139,10 +235,8 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
             vec3 o = to_object(instance, vec4(origin + away * (lift + instance.slack), 1.0));
             vec3 d = to_object(instance, vec4(direction, 0.0));
             vec3 inverse = slab_inverse(d);
-            vec3 size = abs(d);
-            uint axis = size.x > size.y ? (size.x > size.z ? 0u : 2u) : (size.y > size.z ? 1u : 2u);
-            vec3 turned = axis == 0u ? d.yzx : axis == 1u ? d.zxy : d;
-            vec3 shear = vec3(turned.xy, 1.0) / turned.z;
+            uint axis;
+            vec3 shear = shear_along(d, axis);
             uint waiting = 0u;
             uint at = any && (instance.surface & BVH_NO_SHADOW) != 0u ? NONE : instance.root;
             while (at != NONE) {
@@ -187,5 +281,7 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     }
     return hit;
 }
+
+#endif
 
 #endif

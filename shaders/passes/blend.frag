@@ -1,8 +1,11 @@
 #version 460
-// features: SPLIT AREA TRACED TRACED:BVH_MASKS
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
 // Alpha-blended surfaces over the lit picture, back to front. They are not in the G-buffer, so that every lamp is
 // evaluated: the tile lists know only opaque depths.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

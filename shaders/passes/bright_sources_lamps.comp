@@ -1,8 +1,11 @@
 #version 460
-// features: TRACED TRACED:BVH_MASKS
+// features: TRACED TRACED:BVH_MASKS|BVH_QUERY
 // What each light of the scene sends to the lens, and how much of it is seen: by the depth buffer where it lies in the
 // picture, by rays from the eye beyond its border.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
 #include "shared/bright.glsl"

@@ -1,8 +1,12 @@
 #version 460
+// variants: BVH_QUERY
 // Where the light goes that a sun sends through rippled water: small bundles, evenly over the surface, are bent by its slopes, meet
 // what lies below, and are counted where a level surface would have let in what comes there (docs/water.md). Counts are whole
 // numbers, so that their sums do not depend on an order.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #define BVH_MASKS
 #include "shared/frame.glsl"
 #include "shared/caustics.glsl"

@@ -1,5 +1,5 @@
 #version 460
-// features: AREA TRACED TRACED:BVH_MASKS
+// features: AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
 // Bounced light by the patches that it makes (instant radiosity: Keller 1997), one ray a chosen patch: what a white matte
 // surface would show of it, and highlights of rough surfaces.
 //
@@ -8,6 +8,9 @@
 // reflected of it, and what smooth surfaces reflect of others. Where rays meet metals and other narrow lobes, these throw on
 // what they see.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #include "shared/frame.glsl"
 #include "shared/gi.glsl"
 #include "lib/brdf.glsl"

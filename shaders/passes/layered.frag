@@ -1,11 +1,15 @@
 #version 460
-// features: SPLIT AREA TRACED OVER OVER:GLASS
+// features: SPLIT AREA TRACED OVER OVER:GLASS TRACED/GLASS:BVH_QUERY
 // Surfaces with lobes that the G-buffer does not hold, drawn once more and lit here (docs/layered.md). Without OVER: where
 // the G-buffer holds their depth, by the light lists. With OVER: blended and refracting surfaces over the lit picture, every
 // lamp. With GLASS rays through refracting bodies are traced.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #define LAYERS
 #if defined(TRACED) || defined(GLASS)
+// Known always, which saves variants.
 #define BVH_MASKS
 #endif
 #include "shared/frame.glsl"

@@ -1,7 +1,10 @@
 #version 460
-// features: SPLIT AREA TRACED TRACED:BVH_MASKS
+// features: SPLIT AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
 // Light of every listed lamp and of the environment on every pixel; with SPLIT, its diffuse and specular parts apart too.
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

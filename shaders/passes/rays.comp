@@ -1,8 +1,11 @@
 #version 460
-// variants: BVH_MASKS
+// variants: BVH_MASKS BVH_QUERY
 // Rays that the host sends, each by itself and all in their order: what a device does in a second beside the host
 // (`sunny16 bench --what rays`).
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #include "shared/frame.glsl"
 #include "shared/rays.glsl"
 
@@ -19,5 +22,5 @@ void main() {
     }
     SentRay ray = sent[i];
     BvhHit hit = trace_ray(ray.origin, ray.direction, ray.away, ray.reach, ray.any != 0u);
-    met[i] = MetRay(hit.t, hit.instance);
+    met[i] = MetRay(hit.t, hit.instance, hit.barycentric, hit.triangle);
 }

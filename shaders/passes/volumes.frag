@@ -1,10 +1,13 @@
 #version 460
-// features: AREA TRACED TRACED:BVH_MASKS
+// features: AREA TRACED TRACED:BVH_MASKS|BVH_QUERY
 // Light that participating volumes scatter towards the camera and emit, and what they let through of what lies behind
 // (docs/volumes.md): a march along the line of sight. Between places the medium is integrated in closed form (Hillaire 2015,
 // "Physically Based and Unified Volumetric Rendering in Frostbite"), the light of lamps by the angle under which they see a
 // step (Kulla and Fajardo 2012, "Importance Sampling Techniques for Path Tracing in Participating Media", section 3.1).
 #extension GL_GOOGLE_include_directive : require
+#ifdef BVH_QUERY
+#extension GL_EXT_ray_query : require
+#endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"

@@ -131,9 +131,9 @@ struct BvhInstance {
     uint corners;              // added to a triangle's number: its corners among those of masked triangles
     float slack;               // how far (m) rounding in object space may move a ray
     uint surface;              // number of its material, and BVH_NO_SHADOW
+    uint first;                // number of its tree's first triangle
     uint pad0;
     uint pad1;
-    uint pad2;
 };
 
 // Rays to lamps pass it.

@@ -12,10 +12,12 @@ struct SentRay {
     uint pad0;
 };
 
-// What it met: where, and which instance, or NONE.
+// What it met: where, which instance, or NONE, and which triangle.
 struct MetRay {
     float t;
     uint instance;
+    vec2 barycentric;  // weights of the second and third vertex
+    uint triangle;
 };
 
 #endif

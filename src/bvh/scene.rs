@@ -40,8 +40,10 @@ pub struct Instance {
     pub slack: f32,
     /// Index of its material; that after the scene's last where it has none; and `NO_SHADOW`.
     pub surface: u32,
+    /// Number of its tree's first triangle.
+    pub first: u32,
     /// Rows are aligned to sixteen bytes.
-    pub pad: [u32; 3],
+    pub pad: [u32; 2],
 }
 
 /// The tree over one primitive.
@@ -67,6 +69,18 @@ pub struct Bottom {
 }
 
 impl Bottom {
+    /// Whether a mask says what parts of its triangles are there.
+    #[must_use]
+    pub const fn masked(&self) -> bool {
+        self.mask != NONE
+    }
+
+    /// Whether rays to lamps meet it.
+    #[must_use]
+    pub const fn casts(&self) -> bool {
+        self.surface & NO_SHADOW == 0
+    }
+
     /// The transform without an inverse that its vertices have been put through, where there is one.
     #[must_use]
     pub const fn flattened(&self) -> Option<DMat3> {
@@ -347,7 +361,8 @@ impl SceneBvh {
                 corners: bottom.corners,
                 slack: slack as f32,
                 surface: bottom.surface,
-                pad: [0; 3],
+                first: bottom.triangles.0,
+                pad: [0; 2],
             };
             (instance, outward(place.low - eye, place.high - eye, slack))
         };
@@ -357,6 +372,18 @@ impl SceneBvh {
         let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
         let bottoms = self.places.iter().map(|place| place.bottom as u32).collect();
         TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide }
+    }
+
+    /// Of each instance of an upper level its tree and the rows of the transform from its space to the eye's, in order. Subtracted in
+    /// double precision, as `seen_from` does.
+    #[must_use]
+    pub fn standing(&self, eye: DVec3) -> Vec<(u32, [[f32; 4]; 3])> {
+        let of = |place: &Place| {
+            let shift = place.translation - eye;
+            let row = |index: usize| place.linear.row(index).extend(shift[index]).as_vec4().to_array();
+            (place.bottom as u32, [row(0), row(1), row(2)])
+        };
+        self.places.iter().map(of).collect()
     }
 
     /// Takes over a primitive's moved vertices and normals; its triangles must be those it was built with. The boxes of

@@ -61,7 +61,8 @@ What the numbers mean (all times by the host's clock unless a pass is named):
     rays              as above, on all threads, on the host's trees and below that on the device's
   --what rays, of the scene given
     primary, shadow, diffuse   as above; the host with its own trees of four children a node, and with the device's of two
-    device            from when it has its commands until it is done, one ray a thread, in the rays' order
+    device            from when it has its commands until it is done, one ray a thread, in the rays' order; where it has
+                      ray query, by that too (--rays trees leaves it out)
   --what gi, medians by the device's clock, direct light with rays, the view taken as though it moved
     gi                the pass that asks patches; rest: its histories and filter
     patches           of the scene given, at the size given; 'all' asks every patch without visibility, as the literature does

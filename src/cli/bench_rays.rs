@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{CliError, bench::BenchArgs};
 use crate::{
     bvh::{Hit, NONE, Ray, SceneBvh, TopLevel, casts_shadow},
-    gpu::Gpu,
+    gpu::{Gpu, RAY_QUERY, RayMethod},
     passes::rays::{DeviceRays, MOST_RAYS, MetRay},
     reference::{Pinhole, SamplerKind, World, bsdf::cosine_hemisphere, sampler::Sampler},
     studio::Opened,
@@ -153,12 +153,18 @@ pub fn on_device(
 pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     let (scene, eye) = (&opened.scene, opened.camera.0.w_axis.truncate());
     let mut bvh = SceneBvh::new(scene, casts_shadow);
-    let gpu = Gpu::open(&args.device.options()?)?;
+    let mut options = args.device.options()?;
+    if Gpu::open(&options)?.info().has(RAY_QUERY) {
+        // Measured beside our own trees.
+        options.rays = RayMethod::Query;
+    }
+    let gpu = Gpu::open(&options)?;
     let info = gpu.info().clone();
-    let Some(mut device) = DeviceRays::new(&gpu, scene, &bvh, eye)? else {
+    let Some(mut device) = DeviceRays::new(&gpu, (scene, &bvh), eye, false)? else {
         println!("rays: nothing in {} could be met", args.scene.name());
         return Ok(Value::Null);
     };
+    let by_query = if gpu.ray_query() { DeviceRays::new(&gpu, (scene, &bvh), eye, true)? } else { None };
     let top = bvh.seen_from(eye);
     let world = World::new(scene, eye);
     let (camera, [width, height]) = small_camera(opened);
@@ -168,6 +174,7 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     });
     let two = rays.measure(&bvh, &top, args.seconds);
     let (there, alike) = on_device(&rays, &mut device, (&bvh, &top), args.seconds)?;
+    let queried = by_query.map(|mut device| on_device(&rays, &mut device, (&bvh, &top), args.seconds)).transpose()?;
     bvh.widen();
     let four = rays.measure(&bvh, &bvh.seen_from(eye), args.seconds);
     let threads = rayon::current_num_threads();
@@ -176,11 +183,19 @@ pub fn run(args: &BenchArgs, opened: &Opened) -> Result<Value, CliError> {
     println!("{:<36}  {}", format!("host, {threads} threads, its own trees"), four.columns());
     println!("{:<36}  {}", format!("host, {threads} threads, the device's trees"), two.columns());
     println!("{:<36}  {}", info.name.chars().take(36).collect::<String>(), there.columns());
+    if let Some((rates, _)) = &queried {
+        println!("{:<36}  {}", "the same, by ray query", rates.columns());
+    }
     println!("{:.4} % of the rays met the same on both", alike * 100.0);
+    if let Some((_, alike)) = &queried {
+        println!("{:.4} % by ray query", alike * 100.0);
+    }
     Ok(json!({
         "scene": args.scene.name(), "size": [width, height], "triangles": scene.shown_triangles(),
         "device": info.name, "driver": info.driver, "threads": threads, "alike": alike,
-        "rays_per_second": {"host": four.json(), "host_device_trees": two.json(), "device": there.json()},
+        "rays_per_second": {"host": four.json(), "host_device_trees": two.json(), "device": there.json(),
+            "device_ray_query": queried.as_ref().map(|(rates, _)| rates.json())},
+        "alike_ray_query": queried.map(|(_, alike)| alike),
     }))
 }
 

@@ -1,7 +1,7 @@
 //! `sunny16 doctor`: what this machine offers.
 
 use super::{CliError, cache_dir};
-use crate::gpu::{Gpu, GpuError, GpuOptions, survey};
+use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, survey};
 
 pub fn run() -> Result<(), CliError> {
     println!("sunny16 {}", env!("CARGO_PKG_VERSION"));
@@ -34,6 +34,8 @@ pub fn run() -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&GpuOptions::default())?;
     println!("used unless --device says otherwise: {}", gpu.info().name);
+    let query = if gpu.info().has(RAY_QUERY) { "; --rays query asks for ray query" } else { "" };
+    println!("rays go by trees of our own{query}");
     drop(gpu);
     match Gpu::open(&GpuOptions { validation: true, ..Default::default() }) {
         Ok(_) => println!("validation layer: installed (--validation turns it on)"),

@@ -48,7 +48,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::{
     compare::{PictureError, case::CaseError},
-    gpu::{GpuError, GpuOptions, fault::Fault},
+    gpu::{GpuError, GpuOptions, RayMethod, fault::Fault},
     output::OutputError,
     reference::ResumeError,
     scene::{gltf::ImportError, look::LookError},
@@ -116,6 +116,10 @@ struct DeviceArgs {
     /// Turn on the Vulkan validation layer with synchronization validation; a message makes the exit code 8.
     #[arg(long)]
     validation: bool,
+    /// By what shaders send rays: trees of our own, or ray query, where the device has it. The picture is meant to be the same;
+    /// ray query is on trial (docs/bvh.md).
+    #[arg(long, value_name = "METHOD", default_value = "trees", value_parser = RayMethod::NAMES)]
+    rays: String,
 }
 
 impl DeviceArgs {
@@ -134,6 +138,7 @@ impl DeviceArgs {
             cache_dir: cache_dir(),
             faults,
             display: None,
+            rays: RayMethod::parse(&self.rays).unwrap_or_default(),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Which device is used, and why: every device is described, judged, and the best suitable one taken.
 
+use std::ffi::CStr;
+
 use ash::vk;
 
 use super::error::{GpuError, GpuResult};
@@ -9,6 +11,13 @@ pub(super) const INDIRECT_FIRST_INSTANCE: &str = "indirect draws from any instan
 
 /// One call may hold many indirect draws.
 pub(super) const MULTI_DRAW_INDIRECT: &str = "many indirect draws in one call";
+
+/// Shaders may send rays through acceleration structures.
+pub const RAY_QUERY: &str = "ray query";
+
+/// What ray query comes with: acceleration structures, and deferred host operations because these demand them.
+pub(super) const RAY_QUERY_EXTENSIONS: [&CStr; 3] =
+    [ash::khr::acceleration_structure::NAME, ash::khr::ray_query::NAME, ash::khr::deferred_host_operations::NAME];
 
 /// What a device is and what it lacks; `doctor` prints these.
 #[derive(Clone, Debug)]
@@ -141,6 +150,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             ("16-bit floats in shaders", f12.shader_float16 == vk::TRUE),
             (INDIRECT_FIRST_INSTANCE, base.draw_indirect_first_instance == vk::TRUE),
             (MULTI_DRAW_INDIRECT, base.multi_draw_indirect == vk::TRUE),
+            (RAY_QUERY, f12.buffer_device_address == vk::TRUE && offers_ray_query(instance, handle)),
         ];
     }
     if core.limits.max_per_stage_descriptor_storage_buffers < 8 {
@@ -176,6 +186,21 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
         handle,
         queue_family: family.unwrap_or(0) as u32,
     }
+}
+
+fn offers_ray_query(instance: &ash::Instance, handle: vk::PhysicalDevice) -> bool {
+    // SAFETY: the handle comes from this instance.
+    let Ok(extensions) = (unsafe { instance.enumerate_device_extension_properties(handle) }) else { return false };
+    let offered = |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
+    if !RAY_QUERY_EXTENSIONS.iter().all(|name| offered(name)) {
+        return false;
+    }
+    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default();
+    let mut query = vk::PhysicalDeviceRayQueryFeaturesKHR::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut structures).push_next(&mut query);
+    // SAFETY: as above; the device has the extensions that the chain's structures belong to.
+    unsafe { instance.get_physical_device_features2(handle, &mut features) };
+    structures.acceleration_structure == vk::TRUE && query.ray_query == vk::TRUE
 }
 
 /// The device to use: the one whose name contains `wanted` (any case) or whose number it is; else the best suitable.

@@ -5,6 +5,7 @@ use std::{any::Any, sync::Arc};
 use ash::vk;
 
 use super::{
+    acceleration::TopStructure,
     choose::MULTI_DRAW_INDIRECT,
     context::{Gpu, LiveEntry, c_name, lock},
     error::{GpuError, GpuResult},
@@ -36,6 +37,8 @@ pub enum Bind<'a> {
     Texture(&'a Arc<Image>, SamplerInfo),
     /// Pixels read and written by position.
     StorageImage(&'a Arc<Image>),
+    /// What rays are sent through.
+    Structure(&'a Arc<TopStructure>),
 }
 
 /// A colour attachment of a pass.
@@ -328,7 +331,7 @@ impl Recorder<'_> {
         &self.gpu
     }
 
-    fn raw(&self) -> (&ash::Device, vk::CommandBuffer) {
+    pub(super) fn raw(&self) -> (&ash::Device, vk::CommandBuffer) {
         (&self.gpu.device, self.slot.commands)
     }
 
@@ -609,6 +612,7 @@ impl Recorder<'_> {
                 Bind::Sampled(image) | Bind::Texture(image, _) | Bind::StorageImage(image) => {
                     self.keep(Arc::clone(image) as _);
                 }
+                Bind::Structure(structure) => self.keep(Arc::clone(structure) as _),
             }
         }
         let (device, commands) = self.raw();
@@ -873,14 +877,18 @@ impl Slot {
     fn allocate_set(&mut self, gpu: &Gpu, layout: vk::DescriptorSetLayout) -> GpuResult<vk::DescriptorSet> {
         if self.sets_left == 0 {
             if self.pools_used == self.descriptor_pools.len() {
-                let sizes = [
+                let kinds = [
                     vk::DescriptorType::UNIFORM_BUFFER,
                     vk::DescriptorType::STORAGE_BUFFER,
                     vk::DescriptorType::SAMPLED_IMAGE,
                     vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
                     vk::DescriptorType::STORAGE_IMAGE,
-                ]
-                .map(|kind| vk::DescriptorPoolSize { ty: kind, descriptor_count: SETS_PER_POOL * 8 });
+                    vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
+                ];
+                // The last is known only to devices with ray query.
+                let kinds = if gpu.ray_query() { &kinds[..] } else { &kinds[..5] };
+                let size = |&ty| vk::DescriptorPoolSize { ty, descriptor_count: SETS_PER_POOL * 8 };
+                let sizes: Vec<_> = kinds.iter().map(size).collect();
                 let create = vk::DescriptorPoolCreateInfo::default().max_sets(SETS_PER_POOL).pool_sizes(&sizes);
                 // SAFETY: the device is alive.
                 let pool = unsafe { gpu.device.create_descriptor_pool(&create, None) }
@@ -918,6 +926,7 @@ pub(super) fn write_set(
         let binding = interface.find(set, name)?;
         let mut buffers = [vk::DescriptorBufferInfo::default().range(vk::WHOLE_SIZE)];
         let mut images = [vk::DescriptorImageInfo::default().image_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
+        let mut structures = [vk::AccelerationStructureKHR::null()];
         let kind = match bind {
             Bind::Uniform(buffer) => {
                 buffers[0].buffer = buffer.handle;
@@ -941,6 +950,10 @@ pub(super) fn write_set(
                 images[0].image_layout = vk::ImageLayout::GENERAL;
                 vk::DescriptorType::STORAGE_IMAGE
             }
+            Bind::Structure(structure) => {
+                structures[0] = structure.handle;
+                vk::DescriptorType::ACCELERATION_STRUCTURE_KHR
+            }
         };
         if kind != binding.kind {
             return Err(GpuError::Pipeline {
@@ -953,8 +966,11 @@ pub(super) fn write_set(
             .dst_binding(binding.binding)
             .descriptor_type(kind)
             .descriptor_count(1);
+        let mut of_structures =
+            vk::WriteDescriptorSetAccelerationStructureKHR::default().acceleration_structures(&structures);
         write = match bind {
             Bind::Uniform(_) | Bind::Storage(_) => write.buffer_info(&buffers),
+            Bind::Structure(_) => write.push_next(&mut of_structures),
             _ => write.image_info(&images),
         };
         // SAFETY: the set is not in use; the resource outlives it (the frame or the texture set keeps it).

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use ash::{ext, vk};
+use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
 use raw_window_handle::RawDisplayHandle;
@@ -24,6 +24,27 @@ use super::{
     window,
 };
 
+/// By what shaders send rays; the answers are the same (docs/bvh.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RayMethod {
+    /// Our own trees.
+    #[default]
+    Trees,
+    /// Ray query; a device without it is an error. Not taken by itself until pictures by both have been compared (docs/bvh.md).
+    Query,
+}
+
+impl RayMethod {
+    /// What `parse` takes.
+    pub const NAMES: [&'static str; 2] = ["trees", "query"];
+
+    /// The method of this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().zip([Self::Trees, Self::Query]).find(|(known, _)| **known == name).map(|(_, m)| m)
+    }
+}
+
 /// How a device is opened.
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
@@ -35,6 +56,8 @@ pub struct GpuOptions {
     pub cache_dir: Option<PathBuf>,
     /// The display whose windows pictures are to be shown in; none makes pictures for files alone.
     pub display: Option<RawDisplayHandle>,
+    /// By what shaders send rays.
+    pub rays: RayMethod,
     /// Faults to inject.
     pub faults: Vec<Fault>,
 }
@@ -66,12 +89,22 @@ pub struct Inner {
     limits: vk::PhysicalDeviceLimits,
     max_allocation: u64,
     anisotropy: bool,
+    pub(super) ray_query: Option<RayQuery>,
     live: Arc<Mutex<Live>>,
     messages: Arc<Messages>,
     faults: Vec<Fault>,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     instance: ash::Instance,
     entry: ash::Entry,
+}
+
+/// What acceleration structures need of the device.
+pub(super) struct RayQuery {
+    pub(super) calls: khr::acceleration_structure::Device,
+    /// Of the addresses of scratch memory, in bytes; a power of two.
+    pub(super) scratch_alignment: u64,
+    /// Instances of a top level at most.
+    pub(super) most_instances: u64,
 }
 
 /// Validation messages as they came.
@@ -122,20 +155,39 @@ impl Gpu {
 
         let devices = choose::describe_all(&instance)?;
         let info = choose::choose(&devices, options.device.as_deref())?;
-        let (device, anisotropy) = create_device(&instance, &info, options.display.is_some())?;
+        let rays = match options.rays {
+            RayMethod::Trees => false,
+            RayMethod::Query if !info.has(choose::RAY_QUERY) => {
+                return Err(GpuError::Unsuitable {
+                    device: info.name,
+                    missing: "it has no ray query; leave out '--rays query' and rays walk trees of our own".into(),
+                });
+            }
+            RayMethod::Query => true,
+        };
+        let (device, anisotropy) = create_device(&instance, &info, (options.display.is_some(), rays))?;
         // SAFETY: the device was made with this queue family and one queue of it.
         let queue = unsafe { device.get_device_queue(info.queue_family, 0) };
         let mut maintenance = vk::PhysicalDeviceMaintenance3Properties::default();
+        let mut structures = vk::PhysicalDeviceAccelerationStructurePropertiesKHR::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut maintenance);
+        if rays {
+            properties = properties.push_next(&mut structures);
+        }
         // SAFETY: the handle comes from this instance; the chain is made of live structures of matching types.
         unsafe { instance.get_physical_device_properties2(info.handle, &mut properties) };
         let limits = properties.properties.limits;
+        let ray_query = rays.then(|| RayQuery {
+            calls: khr::acceleration_structure::Device::new(&instance, &device),
+            scratch_alignment: u64::from(structures.min_acceleration_structure_scratch_offset_alignment).max(1),
+            most_instances: structures.max_instance_count,
+        });
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.clone(),
             device: device.clone(),
             physical_device: info.handle,
             debug_settings: gpu_allocator::AllocatorDebugSettings::default(),
-            buffer_device_address: false,
+            buffer_device_address: rays,
             allocation_sizes: gpu_allocator::AllocationSizes::default(),
         });
         let allocator = match allocator {
@@ -167,6 +219,7 @@ impl Gpu {
             limits,
             max_allocation: maintenance.max_memory_allocation_size,
             anisotropy,
+            ray_query,
             live: Arc::default(),
             messages,
             faults: options.faults.clone(),
@@ -209,6 +262,12 @@ impl Inner {
     #[must_use]
     pub fn anisotropy(&self) -> bool {
         self.anisotropy
+    }
+
+    /// Whether shaders may send rays through acceleration structures: the device has ray query, and it was not opened without.
+    #[must_use]
+    pub fn ray_query(&self) -> bool {
+        self.ray_query.is_some()
     }
 
     /// Whether indirect draws may begin at any instance (`drawIndirectFirstInstance`).
@@ -448,7 +507,11 @@ unsafe extern "system" fn on_message(
     vk::FALSE
 }
 
-fn create_device(instance: &ash::Instance, info: &DeviceInfo, shows: bool) -> GpuResult<(ash::Device, bool)> {
+fn create_device(
+    instance: &ash::Instance,
+    info: &DeviceInfo,
+    (shows, rays): (bool, bool),
+) -> GpuResult<(ash::Device, bool)> {
     let priorities = [1.0];
     let queues =
         [vk::DeviceQueueCreateInfo::default().queue_family_index(info.queue_family).queue_priorities(&priorities)];
@@ -459,16 +522,30 @@ fn create_device(instance: &ash::Instance, info: &DeviceInfo, shows: bool) -> Gp
         .draw_indirect_first_instance(info.has(choose::INDIRECT_FIRST_INSTANCE))
         .multi_draw_indirect(info.has(choose::MULTI_DRAW_INDIRECT))
         .texture_compression_bc(info.has("block compression"));
-    let mut f12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true).scalar_block_layout(true);
+    let mut f12 = vk::PhysicalDeviceVulkan12Features::default()
+        .host_query_reset(true)
+        .scalar_block_layout(true)
+        .buffer_device_address(rays);
     let mut f13 =
         vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true).synchronization2(true).maintenance4(true);
-    let extensions: &[*const std::ffi::c_char] = if shows { &[ash::khr::swapchain::NAME.as_ptr()] } else { &[] };
-    let create = vk::DeviceCreateInfo::default()
-        .enabled_extension_names(extensions)
+    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
+    let mut query = vk::PhysicalDeviceRayQueryFeaturesKHR::default().ray_query(true);
+    let mut extensions = Vec::new();
+    if shows {
+        extensions.push(khr::swapchain::NAME.as_ptr());
+    }
+    if rays {
+        extensions.extend(choose::RAY_QUERY_EXTENSIONS.map(CStr::as_ptr));
+    }
+    let mut create = vk::DeviceCreateInfo::default()
+        .enabled_extension_names(&extensions)
         .queue_create_infos(&queues)
         .enabled_features(&base)
         .push_next(&mut f12)
         .push_next(&mut f13);
+    if rays {
+        create = create.push_next(&mut structures).push_next(&mut query);
+    }
     // SAFETY: the features were found present when the device was chosen; the chain lives through the call.
     let device = unsafe { instance.create_device(info.handle, &create, None) }.map_err(|result| match result {
         vk::Result::ERROR_EXTENSION_NOT_PRESENT if shows => {

@@ -25,6 +25,10 @@ pub enum BufferKind {
     Storage,
     /// Constants, storage, vertices or indices written by the host every frame, read by the device; host memory.
     Dynamic,
+    /// What an acceleration structure lies in.
+    Acceleration,
+    /// Instances that the host writes for the build of an acceleration structure; host memory.
+    AccelerationPlaces,
     /// Source of uploads; host memory.
     Staging,
     /// Target of read-back; host memory, cached.
@@ -32,12 +36,22 @@ pub enum BufferKind {
 }
 
 impl BufferKind {
-    fn usage(self) -> vk::BufferUsageFlags {
+    /// With `rays`, the device builds acceleration structures from storage, and in it.
+    fn usage(self, rays: bool) -> vk::BufferUsageFlags {
         use vk::BufferUsageFlags as B;
         match self {
             Self::Geometry => B::VERTEX_BUFFER | B::INDEX_BUFFER | B::TRANSFER_DST,
             Self::MovingGeometry => B::VERTEX_BUFFER | B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC,
-            Self::Storage => B::STORAGE_BUFFER | B::TRANSFER_DST | B::TRANSFER_SRC | B::INDIRECT_BUFFER,
+            Self::Storage => {
+                let built_from = B::SHADER_DEVICE_ADDRESS | B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR;
+                B::STORAGE_BUFFER
+                    | B::TRANSFER_DST
+                    | B::TRANSFER_SRC
+                    | B::INDIRECT_BUFFER
+                    | if rays { built_from } else { B::empty() }
+            }
+            Self::Acceleration => B::ACCELERATION_STRUCTURE_STORAGE_KHR | B::SHADER_DEVICE_ADDRESS,
+            Self::AccelerationPlaces => B::ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_KHR | B::SHADER_DEVICE_ADDRESS,
             Self::Dynamic => B::UNIFORM_BUFFER | B::STORAGE_BUFFER | B::VERTEX_BUFFER | B::INDEX_BUFFER,
             Self::Staging => B::TRANSFER_SRC,
             Self::Readback => B::TRANSFER_DST,
@@ -46,8 +60,8 @@ impl BufferKind {
 
     fn location(self) -> MemoryLocation {
         match self {
-            Self::Geometry | Self::MovingGeometry | Self::Storage => MemoryLocation::GpuOnly,
-            Self::Dynamic | Self::Staging => MemoryLocation::CpuToGpu,
+            Self::Geometry | Self::MovingGeometry | Self::Storage | Self::Acceleration => MemoryLocation::GpuOnly,
+            Self::Dynamic | Self::AccelerationPlaces | Self::Staging => MemoryLocation::CpuToGpu,
             Self::Readback => MemoryLocation::GpuToCpu,
         }
     }
@@ -81,7 +95,7 @@ impl Buffer {
                 remedy: "use a simpler scene or a smaller --size",
             });
         }
-        let create = vk::BufferCreateInfo::default().size(size).usage(kind.usage());
+        let create = vk::BufferCreateInfo::default().size(size).usage(kind.usage(gpu.ray_query()));
         // SAFETY: the device is alive.
         let handle = unsafe { gpu.device.create_buffer(&create, None) }
             .map_err(|result| GpuError::from_vk("vkCreateBuffer", name, result))?;

@@ -2,6 +2,7 @@
 //! floors above is safe to call, and keeps every object alive until the device has finished with it.
 #![allow(unsafe_code)]
 
+pub mod acceleration;
 pub mod cache;
 pub mod choose;
 pub mod commands;
@@ -17,10 +18,11 @@ pub mod shader;
 pub mod upload;
 pub mod window;
 
+pub use acceleration::{BottomStructures, StructurePlace, TopStructure, TriangleRange};
 pub use ash::vk;
-pub use choose::{DeviceInfo, survey};
+pub use choose::{DeviceInfo, RAY_QUERY, survey};
 pub use commands::{Bind, ColorTarget, DepthTarget, Frames, PassTime, Recorder};
-pub use context::{Gpu, GpuOptions};
+pub use context::{Gpu, GpuOptions, RayMethod};
 pub use error::{GpuError, GpuResult};
 pub use memory::{Buffer, BufferKind, Image, ImageInfo, MemoryBlock};
 pub use pipeline::{ComputePipeline, GraphicsPipeline, GraphicsState, SamplerInfo, TextureSet};

@@ -448,6 +448,12 @@ impl TextureSet {
                         this._images.push(Arc::clone(image));
                     }
                     Bind::Uniform(buffer) | Bind::Storage(buffer) => this._buffers.push(Arc::clone(buffer)),
+                    Bind::Structure(_) => {
+                        return Err(GpuError::Pipeline {
+                            pipeline: name.into(),
+                            detail: "acceleration structures are of a frame, not of a texture set".into(),
+                        });
+                    }
                 }
             }
             this.sets.push(handle);

@@ -52,6 +52,7 @@ enum Type {
     Image { sampled: u32 },
     SampledImage,
     Sampler,
+    AccelerationStructure,
     Pointer { to: u32 },
 }
 
@@ -93,6 +94,7 @@ pub fn reflect(words: &[u32]) -> Module {
             (12, _) => vk::DescriptorType::STORAGE_BUFFER,
             (0, Some(Type::SampledImage)) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
             (0, Some(Type::Sampler)) => vk::DescriptorType::SAMPLER,
+            (0, Some(Type::AccelerationStructure)) => vk::DescriptorType::ACCELERATION_STRUCTURE_KHR,
             (0, Some(Type::Image { sampled: 2 })) => vk::DescriptorType::STORAGE_IMAGE,
             (0, Some(Type::Image { .. })) => vk::DescriptorType::SAMPLED_IMAGE,
             _ => continue,
@@ -184,7 +186,8 @@ fn parse(words: &[u32]) -> Parsed {
             }
             // OpExecutionMode LocalSize.
             16 if arg(1) == 17 => parsed.local_size = [arg(2), arg(3), arg(4)],
-            19..=39 => {
+            // The last is OpTypeAccelerationStructureKHR.
+            19..=39 | 5341 => {
                 if let Some(ty) = type_of(op, args, &parsed.constants) {
                     parsed.types.insert(arg(0), ty);
                 }
@@ -224,6 +227,7 @@ fn type_of(op: u32, args: &[u32], constants: &HashMap<u32, u32>) -> Option<Type>
         29 => Type::Array { of: arg(1), length: None },
         30 => Type::Struct { members: args.get(1..).unwrap_or(&[]).to_vec() },
         32 => Type::Pointer { to: arg(2) },
+        5341 => Type::AccelerationStructure,
         _ => return None,
     })
 }

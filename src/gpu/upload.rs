@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::{
-    commands::{Frames, ImageBarrier},
+    commands::{Frames, ImageBarrier, Recorder},
     context::Gpu,
     error::GpuResult,
     memory::{Buffer, BufferKind, Image},
@@ -128,6 +128,20 @@ impl Uploader {
         rec.submit()?;
         self.bytes.clear();
         self.copies.clear();
+        Ok(())
+    }
+
+    /// Sends what is staged, and after it a pass of this name that works on what has arrived.
+    ///
+    /// # Errors
+    /// A lost device; out of memory; what the work meets.
+    pub fn then(&mut self, name: &str, work: impl FnOnce(&mut Recorder<'_>) -> GpuResult<()>) -> GpuResult<()> {
+        self.flush()?;
+        let mut rec = self.frames.begin()?;
+        rec.begin_pass(name);
+        work(&mut rec)?;
+        rec.end_pass();
+        rec.submit()?;
         Ok(())
     }
 

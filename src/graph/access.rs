@@ -39,6 +39,16 @@ pub enum Access {
     CopyTo,
     /// Target of a fill.
     Fill,
+    /// Acceleration structure, or scratch memory of its build, whose old content is not needed.
+    AccelerationBuild,
+    /// Acceleration structure that takes over moved triangles.
+    AccelerationUpdate,
+    /// Acceleration structure or triangles that the build of another one reads.
+    AccelerationInput,
+    /// Acceleration structure that rays of a fragment shader go through.
+    FragmentRayQuery,
+    /// Acceleration structure that rays of a compute shader go through.
+    ComputeRayQuery,
     /// Shown in a window: the last thing that happens to an image of a swapchain.
     Present,
 }
@@ -99,6 +109,17 @@ impl Access {
             Self::CopyFrom => (S::COPY, A::TRANSFER_READ, L::TRANSFER_SRC_OPTIMAL),
             Self::CopyTo => (S::COPY, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
             Self::Fill => (S::ALL_TRANSFER, A::TRANSFER_WRITE, L::TRANSFER_DST_OPTIMAL),
+            Self::AccelerationBuild | Self::AccelerationUpdate => (
+                S::ACCELERATION_STRUCTURE_BUILD_KHR,
+                A::ACCELERATION_STRUCTURE_READ_KHR | A::ACCELERATION_STRUCTURE_WRITE_KHR,
+                L::GENERAL,
+            ),
+            // Vertices and instances that a build reads count as read by shaders.
+            Self::AccelerationInput => {
+                (S::ACCELERATION_STRUCTURE_BUILD_KHR, A::ACCELERATION_STRUCTURE_READ_KHR | A::SHADER_READ, L::GENERAL)
+            }
+            Self::FragmentRayQuery => (S::FRAGMENT_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL),
+            Self::ComputeRayQuery => (S::COMPUTE_SHADER, A::ACCELERATION_STRUCTURE_READ_KHR, L::GENERAL),
             // Waiting is the semaphore's, which the frame's end signals.
             Self::Present => (S::ALL_COMMANDS, A::NONE, L::PRESENT_SRC_KHR),
         };
@@ -118,6 +139,8 @@ impl Access {
                 | Self::ComputeStorageReadWrite
                 | Self::CopyTo
                 | Self::Fill
+                | Self::AccelerationBuild
+                | Self::AccelerationUpdate
                 // So that the pass that hands the image over is kept, and comes last.
                 | Self::Present
         )
@@ -126,7 +149,15 @@ impl Access {
     /// Whether the use needs what was there before.
     #[must_use]
     pub fn reads(self) -> bool {
-        !matches!(self, Self::ColorWrite | Self::ComputeStorageWrite | Self::CopyTo | Self::Fill | Self::DepthWrite)
+        !matches!(
+            self,
+            Self::ColorWrite
+                | Self::ComputeStorageWrite
+                | Self::CopyTo
+                | Self::Fill
+                | Self::DepthWrite
+                | Self::AccelerationBuild
+        )
     }
 
     /// The usage flag that an image needs for it.
@@ -138,7 +169,13 @@ impl Access {
             Self::DepthWrite | Self::DepthOver | Self::DepthTest => U::DEPTH_STENCIL_ATTACHMENT,
             Self::FragmentSampled | Self::ComputeSampled => U::SAMPLED,
             // Of buffers alone, whose usage follows from their kind.
-            Self::Indirect | Self::Present => U::empty(),
+            Self::Indirect
+            | Self::AccelerationBuild
+            | Self::AccelerationUpdate
+            | Self::AccelerationInput
+            | Self::FragmentRayQuery
+            | Self::ComputeRayQuery
+            | Self::Present => U::empty(),
             Self::VertexFetch
             | Self::VertexStorageRead
             | Self::FragmentStorageRead

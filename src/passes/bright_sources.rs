@@ -9,7 +9,7 @@ use glam::{Vec3, Vec4, vec4};
 use super::{
     FrameData,
     bright_shared::{BrightConstants, BrightSource, BrightTile},
-    refit::RefitTrees,
+    ray_query::RayTrees,
 };
 use crate::{
     gpu::{Bind, ComputePipeline, Gpu, GpuResult},
@@ -44,7 +44,7 @@ pub struct BrightSources {
 pub struct BrightSourcesPass {
     gpu: Gpu,
     /// Without rays, with rays, with rays that know alpha masks; those with rays once they are asked for.
-    lamps: [Mutex<Option<Arc<ComputePipeline>>>; 3],
+    lamps: [Mutex<Option<Arc<ComputePipeline>>>; 4],
     tiles: Arc<ComputePipeline>,
     sources: Arc<ComputePipeline>,
 }
@@ -79,10 +79,15 @@ impl BrightSourcesPass {
     }
 
     fn lamps(&self, data: &FrameData) -> GpuResult<Arc<ComputePipeline>> {
-        let (index, name, shader) = match data.flare.as_ref().map(super::traced::FrameTrees::masked) {
+        let (index, name, shader) = match &data.flare {
             None => (0, "bright sources lamps", "bright_sources_lamps.comp"),
-            Some(false) => (1, "bright sources lamps traced", "bright_sources_lamps.comp+TRACED"),
-            Some(true) => (2, "bright sources lamps traced bvh_masks", "bright_sources_lamps.comp+TRACED+BVH_MASKS"),
+            Some(trees) if trees.structure().is_some() => {
+                (3, "bright sources lamps traced bvh_query", "bright_sources_lamps.comp+TRACED+BVH_QUERY")
+            }
+            Some(trees) if trees.masked() => {
+                (2, "bright sources lamps traced bvh_masks", "bright_sources_lamps.comp+TRACED+BVH_MASKS")
+            }
+            Some(_) => (1, "bright sources lamps traced", "bright_sources_lamps.comp+TRACED"),
         };
         let mut made = self.lamps[index].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = &*made {
@@ -100,7 +105,7 @@ impl BrightSourcesPass {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        trees: Option<RefitTrees>,
+        trees: RayTrees,
     ) -> BrightSources {
         let tiles = data.values.size.map(|side| side.div_ceil(TILE));
         let light_count = data.values.light_count;
@@ -113,8 +118,8 @@ impl BrightSourcesPass {
             tiles: g.storage("bright tiles", u64::from(tiles[0] * tiles[1]) * size_of::<BrightTile>() as u64),
         };
         let mut pass = g.pass("bright sources: lamps").uses(depth, Access::ComputeSampled);
-        for buffer in trees.iter().flat_map(RefitTrees::both).filter(|_| data.flare.is_some()) {
-            pass = pass.uses(buffer, Access::ComputeStorageRead);
+        for (buffer, access) in trees.by_compute().filter(|_| data.flare.is_some()) {
+            pass = pass.uses(buffer, access);
         }
         pass.uses(candidates, Access::ComputeStorageWrite).record(move |cx| {
             let (depth, candidates) = (cx.image(depth), cx.buffer(candidates));

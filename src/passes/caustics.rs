@@ -4,14 +4,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use glam::DVec3;
-
 use super::{
     FrameData, GpuScene,
-    refit::RefitTrees,
+    ray_query::RayTrees,
     scene_data::WaterTextures,
     shared::{self, FrameConstants, Light},
-    traced::FrameTrees,
+    traced::{EyeTrees, FrameTrees},
 };
 use crate::{
     gpu::{Bind, ComputePipeline, Gpu, GpuResult},
@@ -136,7 +134,7 @@ impl FrameCaustics {
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        (camera, trees): (DVec3, Option<&FrameTrees>),
+        trees: &EyeTrees<'_>,
         settings: CausticSettings,
         (lights, values): (&mut [Light], &mut FrameConstants),
     ) -> GpuResult<Option<Self>> {
@@ -148,11 +146,7 @@ impl FrameCaustics {
             .collect();
         let sun = strongest_sun(lights).filter(|_| !wanted.is_empty() && scene.trees.is_some());
         let Some(sun) = sun else { return Ok(None) };
-        let trees = match trees {
-            Some(trees) => Some(trees.clone()),
-            None => FrameTrees::new(gpu, scene, camera)?,
-        };
-        let Some(trees) = trees else { return Ok(None) };
+        let Some(trees) = trees.get()? else { return Ok(None) };
         let room = u64::from(gpu.limits().max_storage_buffer_range);
         let (maps, texels, blocks) = fitting(&wanted, sun as u32, settings.resolution, room);
         for map in &maps {
@@ -191,9 +185,11 @@ impl CausticsPass {
     pub fn prepare(&self, gpu: &Gpu, scene: &GpuScene) -> GpuResult<()> {
         let wanted = scene.waters.iter().any(|water| water.caustics_over().is_some());
         if wanted && self.pipelines.get().is_none() {
+            // As the trees of a frame are, all of one device.
+            let count = if gpu.ray_query() { "caustics.comp+BVH_QUERY" } else { "caustics.comp" };
             // Another thread may have been faster; its pipelines are as good.
             let _ = self.pipelines.set(Pipelines {
-                count: ComputePipeline::new(gpu, "caustics", "caustics.comp")?,
+                count: ComputePipeline::new(gpu, "caustics", count)?,
                 blur: ComputePipeline::new(gpu, "caustics blur", "caustics_blur.comp")?,
             });
         }
@@ -206,7 +202,7 @@ impl CausticsPass {
         g: &mut Graph<'a>,
         scene: &'a GpuScene,
         data: &'a FrameData,
-        trees: Option<RefitTrees>,
+        trees: RayTrees,
     ) -> Option<BufferHandle> {
         let (pipelines, caustics) = (self.pipelines.get()?, data.caustics.as_ref()?);
         let [counted, blurred] = caustics.bytes();
@@ -218,8 +214,8 @@ impl CausticsPass {
             Ok(())
         });
         let mut pass = g.pass("caustics").uses(counts, Access::ComputeStorageReadWrite);
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::ComputeStorageRead);
+        for (buffer, access) in trees.by_compute() {
+            pass = pass.uses(buffer, access);
         }
         pass.record(move |cx| {
             let counts = cx.buffer(counts);

@@ -13,7 +13,7 @@ use super::{
     lens_ghosts::LensGhostsPass,
     lens_image::LensImagePass,
     motion_blur::MotionBlurPass,
-    refit::RefitTrees,
+    ray_query::RayTrees,
     scene_data::Posed,
     skin::SkinPass,
     starburst::StarburstPass,
@@ -133,7 +133,7 @@ impl EffectPasses {
         g: &mut Graph<'a>,
         data: &'a FrameData,
         (depth, light): (ImageHandle, ImageHandle),
-        trees: Option<RefitTrees>,
+        trees: RayTrees,
         wanted: bool,
     ) -> Option<BrightSources> {
         let pass = self.bright.get().filter(|_| wanted && !data.parallel())?;

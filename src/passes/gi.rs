@@ -9,10 +9,10 @@ use super::{
     FrameData, GpuScene, View, dynamic_buffer,
     gbuffer::{DEPTH, Gbuffer, LIGHT},
     lighting::Lit,
-    refit::RefitTrees,
+    ray_query::RayTrees,
     ssr::SsrFrame,
     storage_buffer,
-    traced::FrameTrees,
+    traced::{EyeTrees, FrameTrees},
     variants::{Features, LightVariants},
     velocity::Moment,
 };
@@ -411,7 +411,7 @@ impl FrameGi {
     pub fn new(
         gpu: &Gpu,
         scene: &GpuScene,
-        (view, motion, trees): (&View, &[Moment; 2], Option<&FrameTrees>),
+        (view, motion, trees): (&View, &[Moment; 2], &EyeTrees<'_>),
         settings: &GiSettings,
         (frame, before, [mirrored, single]): (&SsrFrame, Option<BouncedBefore>, [bool; 2]),
     ) -> GpuResult<Option<Self>> {
@@ -424,13 +424,7 @@ impl FrameGi {
                 detail: "no photons were traced through the scene; GpuScene::light_indirectly does".into(),
             });
         };
-        let trees = match trees {
-            Some(trees) => trees.clone(),
-            None => match FrameTrees::new(gpu, scene, view.position)? {
-                Some(trees) => trees,
-                None => return Ok(None),
-            },
-        };
+        let Some(trees) = trees.get()? else { return Ok(None) };
         let history = settings.frames > 0 && !frame.alone;
         // Light that has changed leaves the history as fast as it has changed; what is found otherwise, at once.
         let before = before.filter(|before| before.settings == *settings);
@@ -580,7 +574,7 @@ impl GiPass {
         g: &mut Graph<'a>,
         (scene, data, frame): (&'a GpuScene, &'a FrameData, &'a FrameGi),
         (gbuffer, open, lit, velocity): (Gbuffer, Option<ImageHandle>, Lit, ImageHandle),
-        (trees, split): (Option<RefitTrees>, bool),
+        (trees, split): (RayTrees, bool),
     ) -> Bounced {
         let [width, height] = frame.values.size;
         let image = |g: &mut Graph<'a>, name: &str, format| g.image(name, width, height, format);
@@ -588,8 +582,8 @@ impl GiPass {
         // A ray in hundreds finds more than half floats hold under a bright exposure, and the filter spreads it.
         let glossy = image(g, "bounced highlights, rays", HISTORY);
         let mut pass = surfaces(g, "gi", gbuffer);
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        for (buffer, access) in trees.by_fragments() {
+            pass = pass.uses(buffer, access);
         }
         pass.uses(gbuffer.surface, Access::FragmentSampled)
             .uses(gbuffer.emission, Access::FragmentSampled)
@@ -598,8 +592,9 @@ impl GiPass {
             .record(move |cx| {
                 let [depth, surface, normal] = [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|i| cx.image(i));
                 let emission = cx.image(gbuffer.emission);
-                let masks = frame.trees.masked();
-                let pipeline = self.gather.get(Features { traced: true, masks, ..Features::of(data, false) })?;
+                let (masks, query) = (frame.trees.masked(), frame.trees.structure().is_some());
+                let features = Features { traced: true, masks, query, ..Features::of(data, false) };
+                let pipeline = self.gather.get(features)?;
                 let mut binds = vec![
                     data.uniform(),
                     ("depth_image", Bind::Sampled(&depth)),

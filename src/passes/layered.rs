@@ -137,7 +137,10 @@ impl LayeredPass {
 
 /// What this frame needs; rays always know masks, which saves shaders.
 fn features(data: &FrameData, split: bool, over: bool) -> Features {
-    Features { masks: false, over, glass: over && data.through.is_some(), ..Features::of(data, split) }
+    let through = data.through.as_ref().filter(|_| over);
+    let of = Features::of(data, split);
+    let query = of.query || through.is_some_and(|trees| trees.structure().is_some());
+    Features { masks: false, over, glass: through.is_some(), query, ..of }
 }
 
 const LEVEL_NAMES: [&str; 6] = ["behind_0", "behind_1", "behind_2", "behind_3", "behind_4", "behind_5"];

@@ -38,6 +38,7 @@ pub mod morphological;
 pub mod motion_blur;
 pub mod probes;
 pub mod profiles;
+pub mod ray_query;
 pub mod rays;
 pub mod refit;
 pub mod refraction;
@@ -105,6 +106,8 @@ pub struct FrameData {
     pub through: Option<traced::FrameTrees>,
     /// The trees that rays to bright sources beyond the picture's border walk; none where nothing flares or there are none.
     pub flare: Option<traced::FrameTrees>,
+    /// The same trees, where any of these or of bounced light or caustics walks them: all have the same.
+    pub trees: Option<traced::FrameTrees>,
     /// Shadow maps.
     pub shadows: shadow_maps::FrameShadows,
     /// What waters gather and scatter of a sun's light; none where none does.
@@ -155,8 +158,8 @@ impl FrameData {
 pub struct LightWay {
     /// The shadow maps, where there are any.
     pub atlas: Option<ImageHandle>,
-    /// The trees that rays walk, where the frame refits some.
-    pub trees: Option<refit::RefitTrees>,
+    /// What rays read that the frame makes.
+    pub trees: ray_query::RayTrees,
     /// What waters gather and scatter of a sun's light, where any does.
     pub caustics: Option<BufferHandle>,
 }
@@ -167,8 +170,11 @@ impl LightWay {
         if let Some(atlas) = self.atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        for buffer in self.trees.iter().flat_map(refit::RefitTrees::both).chain(self.caustics) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        for (buffer, access) in self.trees.by_fragments() {
+            pass = pass.uses(buffer, access);
+        }
+        if let Some(caustics) = self.caustics {
+            pass = pass.uses(caustics, Access::FragmentStorageRead);
         }
         pass
     }

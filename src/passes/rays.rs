@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Instant};
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
-use super::{storage_buffer, traced::FrameTrees};
+use super::{GpuScene, storage_buffer, traced::FrameTrees};
 use crate::{
     bvh::{Ray, SceneBvh},
-    gpu::{Bind, Buffer, ComputePipeline, Frames, Gpu, GpuError, GpuResult, upload::Uploader},
+    gpu::{Bind, Buffer, BufferKind, ComputePipeline, Frames, Gpu, GpuError, GpuResult, upload::Uploader},
     graph::{Access, Graph, GraphCache},
     scene::Scene,
     shader_struct,
@@ -43,6 +43,10 @@ shader_struct! {
         pub t: f32,
         /// Which instance; `bvh::NONE` where it met nothing.
         pub instance: u32,
+        /// Weights of the second and third vertex.
+        pub barycentric: Vec2,
+        /// Which triangle; 0 where it met nothing.
+        pub triangle: u32,
     }
 }
 
@@ -66,16 +70,40 @@ pub struct SentRays {
 }
 
 impl DeviceRays {
-    /// Of trees that were built, for rays relative to an eye. None where they hold nothing.
+    /// Of trees that were built, for rays relative to an eye: by ray query, with `query`, where the device was opened with it.
+    /// None where they hold nothing.
     ///
     /// # Errors
     /// Out of memory; a pipeline that the driver refuses; a lost device.
-    pub fn new(gpu: &Gpu, scene: &Scene, bvh: &SceneBvh, eye: DVec3) -> GpuResult<Option<Self>> {
+    pub fn new(gpu: &Gpu, (scene, bvh): (&Scene, &SceneBvh), eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
         let mut uploader = Uploader::new(gpu)?;
         let trees = FrameTrees::of(gpu, &mut uploader, (bvh, scene), eye)?;
+        Self::through(gpu, uploader, trees, query)
+    }
+
+    /// The same of a scene's trees as the last frame has left them on the device.
+    ///
+    /// # Errors
+    /// The same; a scene that was uploaded without trees.
+    pub fn of_scene(gpu: &Gpu, scene: &GpuScene, eye: DVec3, query: bool) -> GpuResult<Option<Self>> {
+        Self::through(gpu, Uploader::new(gpu)?, FrameTrees::new(gpu, scene, eye)?, query)
+    }
+
+    fn through(gpu: &Gpu, mut uploader: Uploader, trees: Option<FrameTrees>, query: bool) -> GpuResult<Option<Self>> {
+        let Some(mut trees) = trees else { return Ok(None) };
+        if !query {
+            trees.forget_structure();
+        }
+        if let Some(top) = trees.structure() {
+            let scratch = Buffer::new(gpu, "ray query scratch", top.scratch(), BufferKind::Storage)?;
+            uploader.then("ray query: places", |rec| rec.build_top(top, &scratch))?;
+        }
         uploader.finish()?;
-        let Some(trees) = trees else { return Ok(None) };
-        let shader = if trees.masked() { "rays.comp+BVH_MASKS" } else { "rays.comp" };
+        let shader = match trees.structure() {
+            Some(_) => "rays.comp+BVH_QUERY",
+            None if trees.masked() => "rays.comp+BVH_MASKS",
+            None => "rays.comp",
+        };
         Ok(Some(Self {
             gpu: gpu.clone(),
             trees,

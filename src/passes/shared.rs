@@ -168,12 +168,12 @@ shader_struct! {
         pub slack: f32,
         /// Number of its material, and `bvh::NO_SHADOW`.
         pub surface: u32,
+        /// Number of its tree's first triangle.
+        pub first: u32,
         /// Padding.
         pub pad0: u32,
         /// Padding.
         pub pad1: u32,
-        /// Padding.
-        pub pad2: u32,
     }
 }
 

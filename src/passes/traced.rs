@@ -1,19 +1,20 @@
 //! What rays for shadows and through refracting bodies need on the device: the trees over the scene, their upper level for each frame's camera, and the
 //! pipelines that walk them.
 
-use std::sync::Arc;
+use std::{cell::OnceCell, sync::Arc};
 
 use glam::DVec3;
 
 use super::{
     GpuScene,
+    ray_query::{scene_structures, top_structure},
     refit::{Moving, Refit},
     scene_data::WorldLight,
     shared,
 };
 use crate::{
     bvh::{SceneBvh, casts_shadow},
-    gpu::{Bind, Buffer, BufferKind, Gpu, GpuError, GpuResult, upload::Uploader},
+    gpu::{Bind, BottomStructures, Buffer, BufferKind, Gpu, GpuError, GpuResult, TopStructure, upload::Uploader},
     scene::{Material, Scene},
 };
 
@@ -74,6 +75,8 @@ pub struct SceneTrees {
     masked: bool,
     /// What the device does for trees that move; none where none does.
     refit: Option<Refit>,
+    /// The same triangles as rays by ray query find them; none where the device was opened without.
+    structures: Option<Arc<BottomStructures>>,
     /// Lower trees that were built anew since they were uploaded, because they had become too bad.
     rebuilt: u64,
 }
@@ -91,7 +94,7 @@ impl SceneTrees {
         moving: &[Moving],
     ) -> GpuResult<Self> {
         let mut bvh = SceneBvh::new(scene, |material| wanted.takes(material));
-        let (buffers, refit) = upload(gpu, uploader, (&bvh, scene), moving)?;
+        let Uploaded { buffers, refit, structures } = upload(gpu, uploader, (&bvh, scene), moving)?;
         let masked = !bvh.masks.is_empty();
         if moving.is_empty() {
             // The host keeps what places need, not what the device has.
@@ -99,7 +102,7 @@ impl SceneTrees {
         } else {
             enclose(&mut bvh, scene, moving);
         }
-        Ok(Self { bvh, wanted, buffers, masked, refit, rebuilt: 0 })
+        Ok(Self { bvh, wanted, buffers, masked, refit, structures, rebuilt: 0 })
     }
 
     /// Goes along with a scene whose nodes and vertices have moved. The upper level is made anew; lower trees are the device's to
@@ -125,7 +128,8 @@ impl SceneTrees {
         }
         if !worn.is_empty() {
             // New buffers: a frame that is under way reads the old ones.
-            (self.buffers, self.refit) = upload(gpu, uploader, (&self.bvh, scene), moving)?;
+            let made = upload(gpu, uploader, (&self.bvh, scene), moving)?;
+            (self.buffers, self.refit, self.structures) = (made.buffers, made.refit, made.structures);
         }
         enclose(&mut self.bvh, scene, moving);
         Ok(())
@@ -135,6 +139,12 @@ impl SceneTrees {
     #[must_use]
     pub const fn refit(&self) -> Option<&Refit> {
         self.refit.as_ref()
+    }
+
+    /// The same triangles as rays by ray query find them; none where the device was opened without.
+    #[must_use]
+    pub const fn structures(&self) -> Option<&Arc<BottomStructures>> {
+        self.structures.as_ref()
     }
 
     /// How often a lower tree was built anew since the scene was uploaded, because it had become too bad.
@@ -165,12 +175,19 @@ fn enclose(bvh: &mut SceneBvh, scene: &Scene, moving: &[Moving]) {
 
 type TreeBuffers = [(&'static str, Arc<Buffer>); 4];
 
+/// Trees on the device.
+struct Uploaded {
+    buffers: TreeBuffers,
+    refit: Option<Refit>,
+    structures: Option<Arc<BottomStructures>>,
+}
+
 fn upload(
     gpu: &Gpu,
     uploader: &mut Uploader,
     (bvh, scene): (&SceneBvh, &Scene),
     moving: &[Moving],
-) -> GpuResult<(TreeBuffers, Option<Refit>)> {
+) -> GpuResult<Uploaded> {
     let mut upload = |name: &str, bytes: &[u8], least: usize| {
         let buffer = Buffer::new(gpu, name, bytes.len().max(least) as u64, BufferKind::Storage)?;
         uploader.buffer(&buffer, bytes)?;
@@ -184,7 +201,8 @@ fn upload(
         ("bvh_mask_block", upload("shadow masks", bytemuck::cast_slice(&bvh.masks), 4)?),
     ];
     let refit = Refit::new(gpu, uploader, (bvh, scene), moving)?;
-    Ok((buffers, refit))
+    let structures = scene_structures(gpu, uploader, bvh, &buffers[1].1, moving)?;
+    Ok(Uploaded { buffers, refit, structures })
 }
 
 /// The trees with their upper level for one frame's camera.
@@ -194,6 +212,42 @@ pub struct FrameTrees {
     top: Arc<Buffer>,
     instances: Arc<Buffer>,
     masked: bool,
+    /// The same by ray query.
+    structure: Option<Arc<TopStructure>>,
+}
+
+/// The trees of a frame for its eye, made when they are first asked for.
+pub struct EyeTrees<'a> {
+    gpu: &'a Gpu,
+    scene: &'a GpuScene,
+    eye: DVec3,
+    made: OnceCell<Option<FrameTrees>>,
+}
+
+impl<'a> EyeTrees<'a> {
+    /// Of a scene, for an eye in the world (m).
+    #[must_use]
+    pub const fn new(gpu: &'a Gpu, scene: &'a GpuScene, eye: DVec3) -> Self {
+        Self { gpu, scene, eye, made: OnceCell::new() }
+    }
+
+    /// The trees; none where they hold nothing.
+    ///
+    /// # Errors
+    /// Out of memory; a scene that was uploaded without trees.
+    pub fn get(&self) -> GpuResult<Option<FrameTrees>> {
+        if let Some(made) = self.made.get() {
+            return Ok(made.clone());
+        }
+        let made = FrameTrees::new(self.gpu, self.scene, self.eye)?;
+        Ok(self.made.get_or_init(|| made).clone())
+    }
+
+    /// What was made.
+    #[must_use]
+    pub fn made(self) -> Option<FrameTrees> {
+        self.made.into_inner().flatten()
+    }
 }
 
 impl FrameTrees {
@@ -210,7 +264,7 @@ impl FrameTrees {
                         .into(),
             });
         };
-        Self::seen_from(gpu, (&trees.bvh, trees.masked), &trees.buffers, camera)
+        Self::seen_from(gpu, (&trees.bvh, trees.masked), (&trees.buffers, trees.structures.as_ref()), camera)
     }
 
     /// Of any trees, which are uploaded for it; none where they hold nothing.
@@ -223,14 +277,14 @@ impl FrameTrees {
         (bvh, scene): (&SceneBvh, &Scene),
         camera: DVec3,
     ) -> GpuResult<Option<Self>> {
-        let (buffers, _) = upload(gpu, uploader, (bvh, scene), &[])?;
-        Self::seen_from(gpu, (bvh, !bvh.masks.is_empty()), &buffers, camera)
+        let made = upload(gpu, uploader, (bvh, scene), &[])?;
+        Self::seen_from(gpu, (bvh, !bvh.masks.is_empty()), (&made.buffers, made.structures.as_ref()), camera)
     }
 
     fn seen_from(
         gpu: &Gpu,
         (bvh, masked): (&SceneBvh, bool),
-        buffers: &TreeBuffers,
+        (buffers, structures): (&TreeBuffers, Option<&Arc<BottomStructures>>),
         camera: DVec3,
     ) -> GpuResult<Option<Self>> {
         let top = bvh.seen_from(camera);
@@ -242,7 +296,9 @@ impl FrameTrees {
             buffer.write(0, bytes);
             Ok(buffer)
         };
+        let structure = structures.map(|bottoms| top_structure(gpu, (bvh, bottoms), camera)).transpose()?;
         Ok(Some(Self {
+            structure,
             scene: buffers.clone(),
             top: upload("shadow places", bytemuck::cast_slice(&top.nodes))?,
             instances: upload("shadow instances", bytemuck::cast_slice(&top.instances))?,
@@ -250,26 +306,46 @@ impl FrameTrees {
         }))
     }
 
-    /// Whether any of it has alpha masks.
+    /// Whether shaders have to be told that it has alpha masks: by ray query they always know.
     #[must_use]
     pub const fn masked(&self) -> bool {
-        self.masked
+        self.masked && self.structure.is_none()
+    }
+
+    /// The upper level that rays by ray query go through, which is built in the frame; none where rays walk our own trees.
+    #[must_use]
+    pub const fn structure(&self) -> Option<&Arc<TopStructure>> {
+        self.structure.as_ref()
+    }
+
+    /// Makes rays walk our own trees, whatever the device offers.
+    pub(super) fn forget_structure(&mut self) {
+        self.structure = None;
     }
 
     /// The masks that `binds` leaves out where there are none, for shaders that always have names for them.
     #[must_use]
     pub fn empty_masks(&self) -> Vec<(&'static str, Bind<'_>)> {
-        let rest = self.scene.iter().skip(if self.masked { 4 } else { 2 });
+        let rest = self.scene.iter().skip(if self.masked || self.structure.is_some() { 4 } else { 2 });
         rest.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect()
     }
 
     /// What a pipeline that traces binds. A shader without masks has no names for them.
     #[must_use]
     pub fn binds(&self) -> Vec<(&'static str, Bind<'_>)> {
-        let of_scene = self.scene.iter().take(if self.masked { 4 } else { 2 });
+        // By ray query, all but the nodes.
+        let range = match (&self.structure, self.masked) {
+            (Some(_), _) => 1..4,
+            (None, true) => 0..4,
+            (None, false) => 0..2,
+        };
+        let of_scene = self.scene.get(range).unwrap_or_default().iter();
         let mut binds: Vec<_> = of_scene.map(|(name, buffer)| (*name, Bind::Storage(buffer))).collect();
-        binds.push(("bvh_top_block", Bind::Storage(&self.top)));
         binds.push(("bvh_instance_block", Bind::Storage(&self.instances)));
+        binds.push(match &self.structure {
+            Some(structure) => ("bvh_structure", Bind::Structure(structure)),
+            None => ("bvh_top_block", Bind::Storage(&self.top)),
+        });
         binds
     }
 }
@@ -290,6 +366,6 @@ mod tests {
         }
         same!(bvh::Node, shared::BvhNode: low first high count);
         same!(bvh::Triangle, shared::BvhTriangle: a normal_a b normal_b c normal_c);
-        same!(bvh::Instance, shared::BvhInstance: rows root mask corners slack surface);
+        same!(bvh::Instance, shared::BvhInstance: rows root mask corners slack surface first);
     }
 }

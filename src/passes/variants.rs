@@ -20,6 +20,8 @@ pub struct Features {
     pub traced: bool,
     /// Rays that know alpha masks.
     pub masks: bool,
+    /// Rays by ray query, in the place of our own trees; they know masks too.
+    pub query: bool,
     /// Over the lit picture, through which it shows; of the layered pass only.
     pub over: bool,
     /// Rays through refracting bodies; only with `over`.
@@ -36,6 +38,7 @@ impl Features {
             area: data.ltc.is_some(),
             traced: traced.is_some(),
             masks: traced.is_some_and(super::traced::FrameTrees::masked),
+            query: traced.is_some_and(|trees| trees.structure().is_some()),
             over: false,
             glass: false,
         }
@@ -48,9 +51,10 @@ impl Features {
             (self.split, "SPLIT"),
             (self.area, "AREA"),
             (self.traced, "TRACED"),
-            (self.traced && self.masks, "BVH_MASKS"),
+            (self.traced && self.masks && !self.query, "BVH_MASKS"),
             (self.over, "OVER"),
             (self.over && self.glass, "GLASS"),
+            ((self.traced || self.over && self.glass) && self.query, "BVH_QUERY"),
         ];
         let wanted = names.iter().filter(|(on, _)| *on);
         wanted.fold(file.to_owned(), |name, (_, feature)| format!("{name}+{feature}"))
@@ -117,14 +121,18 @@ mod tests {
 
     #[test]
     fn the_build_has_a_shader_for_every_set_of_features() {
-        for file in ["lighting.frag", "blend.frag", "layered.frag", "volumes.frag"] {
-            for bits in 0..if file == "layered.frag" { 64 } else { 16 } {
+        for file in ["lighting.frag", "blend.frag", "layered.frag", "volumes.frag", "gi.frag"] {
+            for bits in 0..128 {
                 let on = |bit: u32| bits & 1 << bit != 0;
-                if file == "layered.frag" && on(3) || file == "volumes.frag" && on(0) {
+                let layered = file == "layered.frag";
+                if layered && on(3)
+                    || !layered && (on(4) || on(5))
+                    || ["volumes.frag", "gi.frag"].contains(&file) && on(0)
+                {
                     continue;
                 }
-                let [split, area, traced, masks, over, glass] = [0, 1, 2, 3, 4, 5].map(on);
-                let features = Features { split, area, traced, masks, over, glass };
+                let [split, area, traced, masks, over, glass, query] = [0, 1, 2, 3, 4, 5, 6].map(on);
+                let features = Features { split, area, traced, masks, over, glass, query };
                 let name = features.shader(file);
                 assert!(Shader::find(&name).is_some(), "{name}");
             }

@@ -6,7 +6,7 @@ use super::{
     FrameData, GpuScene,
     gbuffer::{Gbuffer, LIGHT},
     lighting::Lit,
-    refit::RefitTrees,
+    ray_query::RayTrees,
     variants::{Features, LightVariants},
     volumes_scene::VolumeSettings,
 };
@@ -62,7 +62,7 @@ impl VolumesPass {
         g: &mut Graph<'a>,
         (scene, data): (&'a GpuScene, &'a FrameData),
         (gbuffer, lit): (Gbuffer, Lit),
-        (atlas, trees): (Option<ImageHandle>, Option<RefitTrees>),
+        (atlas, trees): (Option<ImageHandle>, RayTrees),
     ) -> Option<Veil> {
         let composite = self.composite.get().filter(|_| data.volumes.any)?;
         let [width, height] = data.values.size;
@@ -77,8 +77,8 @@ impl VolumesPass {
         if let Some(atlas) = atlas {
             pass = pass.uses(atlas, Access::FragmentSampled);
         }
-        for buffer in trees.iter().flat_map(RefitTrees::both) {
-            pass = pass.uses(buffer, Access::FragmentStorageRead);
+        for (buffer, access) in trees.by_fragments() {
+            pass = pass.uses(buffer, access);
         }
         pass.record(move |cx| {
             let depth = cx.image(gbuffer.depth);

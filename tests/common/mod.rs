@@ -15,7 +15,7 @@ use glam::{DMat4, DVec3, DVec4, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
     frame::{Aov, Picture, Renderer, Settings},
-    gpu::{Gpu, GpuOptions, fault::Fault},
+    gpu::{Gpu, GpuOptions, RayMethod, fault::Fault},
     passes::{View, resolve::Channel},
     photometry::{Ev100, Lumen, Lux},
     scene::{
@@ -27,6 +27,7 @@ use sunny16::{
 };
 
 pub mod bounced;
+pub mod confetti;
 pub mod lamp;
 
 use tempfile::TempDir;
@@ -78,10 +79,19 @@ pub fn no_gpu(what: &str) -> bool {
 }
 
 pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
+    gpu_by(RayMethod::Trees, faults)
+}
+
+/// A device whose rays go by this method.
+pub fn gpu_of(rays: RayMethod) -> Option<Guard> {
+    gpu_by(rays, Vec::new())
+}
+
+fn gpu_by(rays: RayMethod, faults: Vec<Fault>) -> Option<Guard> {
     if no_gpu(std::thread::current().name().unwrap_or("test")) {
         return None;
     }
-    let options = GpuOptions { validation: true, faults, ..GpuOptions::default() };
+    let options = GpuOptions { validation: true, faults, rays, ..GpuOptions::default() };
     let gpu =
         Gpu::open(&options).expect("a Vulkan device with the validation layer (SUNNY16_NO_GPU=1 if there is none)");
     Some(Guard { gpu })
