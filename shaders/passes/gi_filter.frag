@@ -33,10 +33,10 @@ layout(location = 1) out vec4 out_glossy;
 #endif
 
 // Standard deviations that neighbours may be off.
-const float ROOM = 2.0;
+const float ROOM = 3.0;
 // So many times more room has a frame by itself: its light is in few pixels. It goes with the square of their number, for the variance of
 // few frames, which is that of neighbours, holds what truly changes from place to place as well.
-const float FEW = 32.0;
+const float FEW = 21.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
 
