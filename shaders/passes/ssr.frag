@@ -13,24 +13,23 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
-layout(set = 0, binding = 21, scalar) readonly buffer pyramid_block { vec2 cells[]; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 5) uniform texture2D pyramid_image;
+layout(set = 0, binding = 6) uniform sampler2D picture_image;
 #include "lib/facets.glsl"
 #include "lib/pattern.glsl"
 #include "lib/ssr.glsl"
 #include "lib/ssr_plane.glsl"
+#include "lib/ssr_pyramid.glsl"
 
-// Where the ray met something (pixels), its length (m; below 0 if it met nothing), and its density (1/sr).
-layout(location = 0) out vec4 out_ray;
-// Its direction.
-layout(location = 1) out uint out_direction;
-
-// Distance along the line of sight (m) of a depth, as a fraction: both parts are linear in depth.
-vec2 far_of(float depth) {
-    mat4 m = frame.inverse_projection;
-    return vec2(dot(m[2].xyz, frame.forward.xyz), m[2].w) * depth + vec2(dot(m[3].xyz, frame.forward.xyz), m[3].w);
-}
+// Where the ray ended (relative to the camera), and its density (1/sr) over its length squared: that of its end, seen from
+// anywhere. 0: no ray.
+layout(location = 0) out vec4 out_end;
+// Light that it found, by how sure that is and how near to the picture's edge; and that share, or what it is that it found.
+layout(location = 1) out vec4 out_light;
+// Where in the picture it met a surface.
+layout(location = 2) out uint out_place;
 
 float distance_of(float depth) {
     vec2 part = far_of(depth);
@@ -63,7 +62,10 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
 }
 
 // A place of a pixel from which pixels around are blended, moved to where all of these show the same surface.
-vec2 blend_place(vec2 at, ivec2 pixel, vec3 plane, vec3 normal) {
+vec2 blend_place(vec2 at) {
+    ivec2 pixel = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
+    vec3 plane = depth_plane(pixel);
+    vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
     vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
     ivec2 side = ivec2(off.x < 0.0 ? -1 : 1, off.y < 0.0 ? -1 : 1);
     for (int axis = 0; axis < 2; ++axis) {
@@ -83,46 +85,49 @@ const float BEHIND = 0.5;
 // What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST.
 const float LOST = 0.0;
 const float SKY = -1.0;
+// Out of the picture, as a part of the ray.
+const float LEFT = 2.0;
+// As far as the sky is (m).
+const float SKY_FAR = 1e7;
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
     // Behind what it has passed there may be anything.
     float sure = 1.0;
     vec3 d = last - first;
     vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
     // Along an axis the other one is left nowhere, which lies ahead.
-    vec2 ahead = vec2(d.x >= 0.0 ? 1.0 : 0.0, d.y >= 0.0 ? 1.0 : 0.0);
-    vec2 nudge = sign(d.xy) * 0.004;
+    ivec2 ahead = ivec2(d.x >= 0.0 ? 1 : 0, d.y >= 0.0 ? 1 : 0);
+    vec2 nudged = first.xy + sign(d.xy) * 0.004;
     // Out of the own pixel: it cannot hide the surface from itself.
-    vec2 leave = (floor(first.xy) + ahead - first.xy) * inverse;
+    vec2 leave = (floor(first.xy) + vec2(ahead) - first.xy) * inverse;
     float s = min(leave.x, leave.y);
+    ivec2 pixel = ivec2(floor(nudged + d.xy * s));
+    uvec2 size = ssr.size;
+    // Out of the picture: as far as LEFT.
+    s = any(greaterThanEqual(uvec2(pixel), size)) ? LEFT : s;
     int level = 0;
     int top = int(ssr.level_count) - 1;
     uint steps = 0u;
     while (steps < ssr.steps && s < 1.0) {
         // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
         float next = s, enter_z = 0.0, leave_z = 0.0;
-        ivec2 cell = ivec2(0);
         bool arrived = false;
         for (; steps < ssr.steps && s < 1.0 && !arrived; ++steps) {
-            vec2 at = first.xy + d.xy * s + nudge;
-            uint side = 1u << uint(level);
-            uvec2 size = (ssr.size + side - 1u) >> uint(level);
-            cell = ivec2(floor(at)) >> level;
-            if (any(lessThan(at, vec2(0.0))) || any(greaterThanEqual(cell, ivec2(size)))) {
-                return vec4(-1.0, -1.0, -1.0, LOST);
-            }
-            vec2 leaves = ((vec2(cell) + ahead) * float(side) - first.xy) * inverse;
+            ivec2 cell = pixel >> level;
+            vec2 leaves = (vec2(cell + ahead << level) - first.xy) * inverse;
             next = min(max(min(leaves.x, leaves.y), s), 1.0);
             enter_z = first.z + d.z * s;
             leave_z = first.z + d.z * next;
-            vec2 held = cells[ssr.level_offset[level] + uint(cell.y) * size.x + uint(cell.x)];
+            vec2 held = texelFetch(pyramid_image, level_corner(level) + cell, 0).xy;
             bool before = min(enter_z, leave_z) > held.x;
-            bool behind = held.y > 0.0 && beyond(max(enter_z, leave_z), held.y);
+            bool behind = max(enter_z, leave_z) < held.y;
             if (before || behind) {
                 sure = before ? sure : BEHIND;
                 s = next;
+                ivec2 after = ivec2(floor(nudged + d.xy * s));
+                s = any(greaterThanEqual(uvec2(after), size)) ? LEFT : s;
                 // Up only out of the coarser cell, which did not let the ray pass when it came in.
-                ivec2 after = ivec2(floor(first.xy + d.xy * s + nudge)) >> level + 1;
-                level = after != cell >> 1 ? min(level + 1, top) : level;
+                level = (after ^ pixel) >> level + 1 != ivec2(0) ? min(level + 1, top) : level;
+                pixel = after;
             } else {
                 arrived = level == 0;
                 level = max(level - 1, 0);
@@ -131,9 +136,9 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
         if (!arrived) {
             break;
         }
-        vec3 plane = depth_plane(cell);
+        vec3 plane = depth_plane(pixel);
         if (plane.x > 0.0) {
-            vec2 middle = vec2(cell) + 0.5;
+            vec2 middle = vec2(pixel) + 0.5;
             float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
             float surface_out = plane.x + dot(plane.yz, first.xy + d.xy * next - middle);
             float gap_in = enter_z - surface_in;
@@ -141,23 +146,26 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
             bool crosses = gap_in >= 0.0 && gap_out < 0.0;
             // It came in beside the surface, within its thickness.
             bool inside = gap_in < 0.0 && !beyond(enter_z, max(surface_in, 1e-12));
-            vec3 normal = unpack_normal(texelFetch(normal_image, cell, 0).x);
+            vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
             // What faces away from the ray is met from behind, and that side is not seen.
             if ((crosses || inside) && dot(normal, direction) < 0.0) {
-                vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
-                vec2 shown = crosses ? blend_place(there.xy, cell, plane, normal) : vec2(cell) + 0.5;
                 // From the side the less sure the deeper.
                 float depth_in = distance_of(enter_z) / distance_of(max(surface_in, 1e-12)) - 1.0;
                 sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
-                return vec4(shown, there.z, sure);
+                vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
+                // Never out of the pixel that it is in, whose surface it is.
+                there.xy = crosses ? clamp(there.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99) : middle;
+                return vec4(there, sure);
             }
             sure = gap_out < 0.0 ? BEHIND : sure;
         }
         s = next;
+        pixel = ivec2(floor(nudged + d.xy * s));
+        s = any(greaterThanEqual(uvec2(pixel), size)) ? LEFT : s;
     }
-    if (s >= 1.0 && to_infinity) {
-        ivec2 pixel = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
-        if (texelFetch(depth_image, pixel, 0).x <= 0.0) {
+    if (s >= 1.0 && s < LEFT && to_infinity) {
+        ivec2 end = clamp(ivec2(last.xy), ivec2(0), ivec2(size) - 1);
+        if (texelFetch(depth_image, end, 0).x <= 0.0) {
             return vec4(last, sure < 1.0 ? LOST : SKY);
         }
     }
@@ -168,29 +176,32 @@ void main() {
     uvec2 texel = uvec2(gl_FragCoord.xy);
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    out_ray = vec4(0.0);
-    out_direction = 0u;
+    out_end = vec4(0.0);
+    out_light = vec4(0.0);
+    out_place = 0u;
     Surface s;
     if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
         return;
     }
     vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
     float density = visible_density(s, direction);
-    out_direction = pack_normal(direction);
-    out_ray.w = density;
     vec3 first, last;
     bool to_infinity;
-    out_ray.z = -FAR_AWAY;
+    vec4 met = vec4(0.0, 0.0, -1.0, LOST);
+    float far = FAR_AWAY;
     // Below the surface: facets send it on to others, of which nothing is known.
-    if (dot(direction, s.normal) <= 0.0 || !project_ray(s.position, direction, first, last, to_infinity)) {
-        return;
+    if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
+        met = walk(first, last, to_infinity, direction);
+        met.xyz = met.w > 0.0 ? vec3(blend_place(met.xy), met.z) : last;
+        vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, max(met.z, 1e-12), 1.0);
+        far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
-    vec4 met = walk(first, last, to_infinity, direction);
+    far = met.w == SKY ? SKY_FAR : far;
+    out_end = vec4(s.position + direction * far, density / (far * far));
+    out_light.a = met.w == SKY ? SEES_SKY : 0.0;
     if (met.w > 0.0) {
-        vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, met.z, 1.0);
-        out_ray = vec4(with_doubt(met.xy, met.w), clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY), density);
-    } else {
-        vec4 p = frame.inverse_projection * vec4(last.xy / vec2(ssr.size) * 2.0 - 1.0, max(last.z, 1e-12), 1.0);
-        out_ray.z = met.w == SKY ? RAY_SKY : -clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
+        float share = max(edge_share(met.xy) * met.w, LEAST_SHARE);
+        out_light = vec4(to_half_range(textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * share), share);
+        out_place = packUnorm2x16(met.xy / vec2(ssr.size));
     }
 }

@@ -1,10 +1,14 @@
 #version 460
+// variants: BARE
 // What surfaces reflect of their surroundings, apart from all other light: split sums of environment and probes, as
 // lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
 // bounced light found, of which nothing is hidden any more. Then the
-// picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves.
+// picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
+// that it writes is 1 where rays are sent, so that later passes leave out all else before they shade. With BARE there is
+// neither environment nor probe.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
+#include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
 #include "lib/packing.glsl"
 
@@ -14,10 +18,14 @@ layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 layout(set = 0, binding = 10) uniform texture2D light_image;
 layout(set = 0, binding = 11) uniform texture2D traced_image;
+layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/environment.glsl"
+#include "lib/ssr.glsl"
 
 layout(location = 0) out vec4 out_surroundings;
 layout(location = 1) out vec4 out_picture;
+// Depth and normal, of which later frames ask where surfaces were.
+layout(location = 2) out uvec2 out_seen;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -27,10 +35,14 @@ void main() {
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
     out_surroundings = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);
+    out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
+    gl_FragDepth = 0.0;
     Surface s;
     if (depth <= 0.0 || emission.a >= LAYER_MARK || !load_surface(pixel, depth, s)) {
         return;
     }
+    bool asks = traced_share(sqrt(s.alpha)) > 0.0;
+    gl_FragDepth = asks ? 1.0 : 0.0;
     if ((frame.bits & FRAME_REFLECTED_BY_RAYS) != 0u) {
         // What hides the surroundings is in it.
         out_surroundings = vec4(to_half_range(texelFetch(traced_image, pixel, 0).rgb), 1.0);
@@ -41,8 +53,13 @@ void main() {
         ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
         : unmeasured_visibility(s, surface_occlusion(pixel));
     float open = specular_visibility(s, visible);
+#ifdef BARE
+    vec3 reflected = vec3(0.0);
+#else
     vec3 reflected = has_surroundings() ? environment_reflection(s) : vec3(0.0);
     reflected *= frame.pre_exposure;
-    out_surroundings = vec4(to_half_range(reflected), open);
+#endif
+    // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all.
+    out_surroundings = asks ? vec4(to_half_range(reflected), open) : vec4(to_half_range(reflected * open), 1.0);
     out_picture = vec4(to_half_range(light + reflected * open), 1.0);
 }

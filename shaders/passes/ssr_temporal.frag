@@ -1,5 +1,5 @@
 #version 460
-// variants: DEBUG
+// variants: DEBUG WAYS STILL
 // Reflections join those of the frames before, found where what is reflected was seen in the mirror then.
 //
 // A mirror image stays where it is while the camera moves: behind the surface by the length of the ray, nearer where the
@@ -7,8 +7,12 @@
 // 2015). What is reflected may have moved, and so may the mirror: then the image is made of where both were. The wider the
 // lobe, the more a reflection stays with its surface.
 //
-// With DEBUG, what was found and chosen too.
+// With WAYS, by the way that is set instead; with STILL nothing has moved since a frame before, and the history lies where it
+// is; with DEBUG either, and what was found and chosen too.
 #extension GL_GOOGLE_include_directive : require
+#ifdef DEBUG
+#define WAYS
+#endif
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 #include "lib/brdf.glsl"
@@ -20,20 +24,45 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5) uniform texture2D reflection_image;
 layout(set = 0, binding = 6) uniform utexture2D met_image;
+#ifndef STILL
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
-layout(set = 0, binding = 8) uniform sampler2D history_image;
+#endif
+layout(set = 0, binding = 8) uniform texture2D history_image;
 layout(set = 0, binding = 9) uniform utexture2D past_image;
+#if defined(DEBUG) || defined(STILL)
 layout(set = 0, binding = 10) uniform texture2D shown_image;
+#endif
+#ifndef STILL
+layout(set = 0, binding = 11) uniform utexture2D seen_image;
+#endif
+#ifdef DEBUG
+layout(set = 0, binding = 12) uniform texture2D shares_image;
+#endif
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
+#include "lib/quiet.glsl"
 #define MOVED ssr
 #include "lib/before.glsl"
 
+// Known where the pipeline is chosen; else asked for.
+#if defined(DEBUG)
+#define IS_STILL (ssr.still != 0u)
+#elif defined(STILL)
+const bool IS_STILL = true;
+#else
+const bool IS_STILL = false;
+#endif
+#ifdef WAYS
+#define REPROJECTION ssr.reprojection
+#else
+const uint REPROJECTION = SSR_VIRTUAL;
+#endif
+
 layout(location = 0) out vec4 out_history;
-// Depth of the surface, its normal, how far from the camera the image seems to be (m), frames in the history and how far
-// (pixels) what is reflected went by itself.
-layout(location = 1) out uvec4 out_past;
+// How far from the camera the image seems to be (m), frames in the history and how far (pixels) what is reflected went by
+// itself.
+layout(location = 1) out uvec2 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
@@ -51,14 +80,10 @@ const float SURFACE_STEP = 0.01;
 const float DEPTH_STEP = 0.1;
 // Below this alpha a pixel's own ray tells the length.
 const float SHARP = 0.01;
-// What is shown of a still view's mean goes after it by such a part of a step of eight bits a frame (1/3300 of white in the
-// dark by sRGB's curve, about a sixtieth of the light where it is not), by more before so many frames are in it.
-const float QUIET_STEP = 0.1;
-const float QUIET_FROM = 64.0;
-// Stops that the exposure may change by from frame to frame meanwhile.
-const float QUIET_EXPOSURE = 0.5;
 // Cosine between normals of one surface.
 const float NORMAL_STEP = 0.9;
+
+#ifndef STILL
 bool in_picture(vec2 at) {
     return all(greaterThanEqual(at, vec2(0.0))) && all(lessThan(at, vec2(ssr.size)));
 }
@@ -88,10 +113,10 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec2 texel = at - ssr.jitter_before;
     motion.known = in_picture(texel) && clip_now.w > 0.0;
     if (motion.known) {
-        uvec4 past = texelFetch(past_image, ivec2(texel), 0);
-        float depth = uintBitsToFloat(past.x);
+        uvec2 seen = texelFetch(seen_image, ivec2(texel), 0).xy;
+        float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
-        motion.normal = unpack_normal(past.y);
+        motion.normal = unpack_normal(seen.y);
         vec3 middle = place_before(floor(texel) + 0.5 + ssr.jitter_before, depth);
         vec3 near = place_before(at, 1.0);
         vec3 ray = place_before(at, 0.5) - near;
@@ -136,8 +161,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
 }
 
 // Length of the rays (m): the few of a rough surface's pixel differ, so that of its neighbours too.
-float length_around(ivec2 pixel, uvec4 met, float alpha) {
-    float own = uintBitsToFloat(met.x);
+float length_around(ivec2 pixel, float own, float alpha) {
     if (alpha < SHARP) {
         return own;
     }
@@ -182,15 +206,15 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     vec2 here = vec2(pixel) + 0.5;
     vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
-    if (ssr.reprojection == SSR_SURFACE || t <= 0.0) {
+    if (REPROJECTION == SSR_SURFACE || t <= 0.0) {
         return by_surface;
     }
     Motion stands = Motion(false, 0.0, true, s.position, s.normal);
     Lookup plain = image_lookup(here, s, stands, vec3(0.0), t, 1.0);
-    if (ssr.reprojection == SSR_HIT_PARALLAX) {
+    if (REPROJECTION == SSR_HIT_PARALLAX) {
         return plain;
     }
-    if (ssr.reprojection == SSR_SMALLEST) {
+    if (REPROJECTION == SSR_SMALLEST) {
         // Of the surface, of the surface by the camera alone, of the image by the camera alone, of what is reflected.
         vec4 now = ssr.to_clip * vec4(s.position, 1.0);
         vec4 then = ssr.to_clip_before * vec4(s.position, 1.0);
@@ -219,26 +243,25 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     return image;
 }
 
-// Catmull-Rom over 4x4 pixels.
-vec4 catmull_rom(vec2 at) {
-    vec2 middle = floor(at - 0.5) + 0.5;
-    vec2 f = at - middle;
-    vec2 w0 = f * (-0.5 + f * (1.0 - 0.5 * f));
-    vec2 w1 = 1.0 + f * f * (-2.5 + 1.5 * f);
-    vec2 w2 = f * (0.5 + f * (2.0 - 1.5 * f));
-    vec2 w3 = f * f * (-0.5 + 0.5 * f);
-    vec2 w12 = w1 + w2;
-    vec2 size = vec2(ssr.size);
-    vec2 xs[3] = vec2[](middle - 1.0, middle + w2 / w12, middle + 2.0);
-    vec2 ws[3] = vec2[](w0, w12, w3);
-    vec4 sum = vec4(0.0);
-    for (int y = 0; y < 3; ++y) {
-        for (int x = 0; x < 3; ++x) {
-            sum += textureLod(history_image, vec2(xs[x].x, xs[y].y) / size, 0.0) * (ws[x].x * ws[y].y);
-        }
-    }
+// Catmull-Rom's weights of four pixels in a row.
+vec4 cubic_weights(float f) {
+    return vec4(f * (-0.5 + f * (1.0 - 0.5 * f)), 1.0 + f * f * (-2.5 + 1.5 * f), f * (0.5 + f * (2.0 - 1.5 * f)),
+                f * f * (-0.5 + 0.5 * f));
+}
+
+vec4 history_at(ivec2 texel) {
+    return texelFetch(history_image, clamp(texel, ivec2(0), ivec2(ssr.size) - 1), 0);
+}
+
+// Of the twelve pixels of 4x4 without its corners (Jimenez 2016, "Filmic SMAA": these count least) the outer eight.
+vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
+    vec4 sum = wy.x * (wx.y * history_at(corner + ivec2(0, -1)) + wx.z * history_at(corner + ivec2(1, -1)));
+    sum += wy.w * (wx.y * history_at(corner + ivec2(0, 2)) + wx.z * history_at(corner + ivec2(1, 2)));
+    sum += wx.x * (wy.y * history_at(corner + ivec2(-1, 0)) + wy.z * history_at(corner + ivec2(-1, 1)));
+    sum += wx.w * (wy.y * history_at(corner + ivec2(2, 0)) + wy.z * history_at(corner + ivec2(2, 1)));
     return sum;
 }
+#endif
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -248,9 +271,8 @@ void main() {
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     out_history = now;
     out_shown = now;
-    // What reflects nothing is still what others reflect: where it was is asked of this image too.
-    out_past = uvec4(floatBitsToUint(depth), normal_bits, 0u, 0u);
-    out_motion = texelFetch(velocity_image, pixel, 0).xy;
+    out_past = uvec2(0u);
+    out_motion = vec2(0.0);
 #ifdef DEBUG
     out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
     out_chosen = vec4(0.0);
@@ -259,9 +281,20 @@ void main() {
     if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
         return;
     }
-    uvec4 met = texelFetch(met_image, pixel, 0);
-    float t = length_around(pixel, met, s.alpha);
-    vec2 found = unpackUnorm2x16(met.z);
+    uvec2 met = texelFetch(met_image, pixel, 0).xy;
+    vec4 past = vec4(0.0);
+    float count = 0.0;
+    uint reason = SSR_KEPT;
+#ifdef STILL
+    // Nothing has moved: what the last frame knew of the image holds.
+    uvec2 known = texelFetch(past_image, pixel, 0).xy;
+    past = texelFetch(history_image, pixel, 0);
+    count = unpackHalf2x16(known.y).x;
+    float distance_now = count > 0.0 ? uintBitsToFloat(known.x) : length(s.position) + uintBitsToFloat(met.x);
+    float thing_own = 0.0;
+    out_motion = vec2(0.0);
+#else
+    float t = length_around(pixel, uintBitsToFloat(met.x), s.alpha);
     Motion own = motion_of(pixel, s.position, s.normal);
     // What is reflected, where rays found it.
     Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
@@ -273,74 +306,86 @@ void main() {
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
     }
+    float thing_own = thing.own;
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float curvature = ssr.reprojection == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, normal_bits) : 0.0;
+    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, normal_bits) : 0.0;
     // In the plane of incidence, and across it.
     vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
-
-    vec4 past = vec4(0.0);
-    float count = 0.0;
-    uint reason = SSR_KEPT;
+    out_motion = clamp(here - at.there, -32000.0, 32000.0);
     if (ssr.most <= 0.0) {
         reason = SSR_NO_HISTORY;
-    } else if (ssr.still != 0u) {
+#ifdef DEBUG
+    } else if (IS_STILL) {
         past = texelFetch(history_image, pixel, 0);
-        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).w).x;
+        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).y).x;
         reason = count > 0.0 ? SSR_KEPT : SSR_NO_HISTORY;
+#endif
     } else if (!at.seen || !in_picture(at.there)) {
         reason = SSR_OUTSIDE;
     } else {
-        vec2 corner = floor(at.there - 0.5);
-        vec2 f = at.there - 0.5 - corner;
+        ivec2 corner = ivec2(floor(at.there - 0.5));
+        vec2 f = at.there - 0.5 - vec2(corner);
+        vec4 wx = cubic_weights(f.x), wy = cubic_weights(f.y);
+        vec4 inner = vec4(0.0);
         float weights = 0.0;
         uint kept = 0u;
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
-            ivec2 texel = clamp(ivec2(corner) + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec4 was = texelFetch(past_image, texel, 0);
-            vec2 kind = unpackHalf2x16(was.w);
-            float distance_was = uintBitsToFloat(was.z);
-            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(was.x));
+            ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
+            uvec2 was = texelFetch(past_image, texel, 0).xy;
+            uvec2 seen = texelFetch(seen_image, texel, 0).xy;
+            vec4 held = texelFetch(history_image, texel, 0);
+            vec2 kind = unpackHalf2x16(was.y);
+            float distance_was = uintBitsToFloat(was.x);
+            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal(was.y), own.normal) + abs(curvature) * length(aside);
+            float turned = dot(unpack_normal(seen.y), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
                 : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
                 : images && (s.alpha < SHARP || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
-                : images && ssr.reprojection == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
+                : images && REPROJECTION == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
                 : SSR_KEPT;
             float weight = (off.x == 1 ? f.x : 1.0 - f.x) * (off.y == 1 ? f.y : 1.0 - f.y);
+            inner += (off.x == 1 ? wx.z : wx.y) * (off.y == 1 ? wy.z : wy.y) * held;
             if (why == SSR_KEPT) {
                 ++kept;
                 weights += weight;
-                past += weight * texelFetch(history_image, texel, 0);
+                past += weight * held;
                 count += weight * kind.x;
             } else if (reason == SSR_KEPT || weight > 0.5) {
                 reason = why;
             }
         }
         if (weights > 0.05) {
-            past = kept == 4u ? catmull_rom(at.there) : past / weights;
+            // Without the corners' weight.
+            float corners = (wx.x + wx.w) * (wy.x + wy.w);
+            past = kept == 4u ? (inner + cubic_outside(corner, wx, wy)) / (1.0 - corners) : past / weights;
             count /= weights;
             reason = SSR_KEPT;
         } else {
             count = 0.0;
         }
     }
+#endif
     // Not a number fails every comparison.
     bool sound = count > 0.0 && all(greaterThanEqual(past, vec4(-FARTHEST))) && all(lessThanEqual(past, vec4(FARTHEST)));
     count = sound ? min(count, ssr.most) : 0.0;
     past = sound ? vec4(clamp(past.rgb * frame.history_scale, 0.0, FARTHEST), clamp(past.a, 0.0, 1.0)) : vec4(0.0);
     vec4 joined = now;
-    if (count > 0.0 && ssr.still != 0u) {
+#if defined(DEBUG) || defined(STILL)
+    if (count > 0.0 && IS_STILL) {
         joined = (past * count + now) / (count + 1.0);
-    } else if (count > 0.0) {
+    }
+#endif
+#ifndef STILL
+    if (count > 0.0 && !IS_STILL) {
         // Clipped to mean and deviation of what this frame found around, by itself: before it is part of a picture.
         // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
         int spread = s.alpha < SHARP ? 1 : 2;
@@ -362,23 +407,22 @@ void main() {
         // The mean is of light as it is: of what is squeezed it would be too dark where few rays find much.
         joined = (vec4(stretch(max(from_ycocg(c.rgb), 0.0), frame.judged_scale), clamp(c.a, 0.0, 1.0)) * count + now) / (count + 1.0);
     }
+#endif
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
     out_shown = out_history;
-    if (ssr.still != 0u && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
-        // One ray in hundreds that finds something moves the mean of a still view at once by what can be seen: the picture
-        // follows it slowly, and the slower the longer the history. After a step of exposure it is the mean at once.
+#if defined(DEBUG) || defined(STILL)
+    if (IS_STILL && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
         vec4 shown = texelFetch(shown_image, pixel, 0);
         shown.rgb *= frame.history_scale;
-        float early = QUIET_FROM / count;
-        vec4 step = QUIET_STEP * (1.0 + early * early * early) * (vec4(1.0 / 3300.0) + vec4(shown.rgb, 1.0) / 60.0);
+        vec4 step = quiet_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count);
         bool sound_shown = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(FARTHEST)));
         out_shown = sound_shown ? clamp(out_history, shown - step, shown + step) : out_history;
     }
-    out_motion = clamp(here - at.there, -32000.0, 32000.0);
-    out_past.z = floatBitsToUint(distance_now);
-    out_past.w = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing.own, 1e4)));
+#endif
+    out_past.x = floatBitsToUint(distance_now);
+    out_past.y = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing_own, 1e4)));
 #ifdef DEBUG
-    out_found = vec4(found, t, float(reason));
+    out_found = vec4(texelFetch(shares_image, pixel, 0).xy, t, float(reason));
     out_chosen = vec4(here - at.there, count + 1.0, at.way);
 #endif
 }

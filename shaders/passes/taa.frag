@@ -11,12 +11,15 @@
 // moves, and in a first frame, each counts for the pixel that it falls in, so that many are the mean over the pixel's square; else by Lanczos'
 // window of two lobes (Duchon 1979, "Lanczos Filtering in One and Two Dimensions"), clamped to the samples. The history counts in alpha the weight of the samples that it is the mean of. With DEPTH, depth comes in
 // the output's pixels too.
+//
+// While nothing moves the picture follows the history slowly (lib/quiet.glsl).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
 #include "shared/effects.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
+#include "lib/quiet.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 1) uniform texture2D light_image;
@@ -24,13 +27,16 @@ layout(set = 0, binding = 2) uniform texture2D depth_image;
 layout(set = 0, binding = 3) uniform texture2D velocity_image;
 layout(set = 0, binding = 4) uniform sampler2D history_image;
 layout(set = 0, binding = 5) uniform texture2D past_image;
+layout(set = 0, binding = 6) uniform texture2D shown_image;
 layout(push_constant, scalar) uniform taa_block { TaaConstants taa; };
 
 layout(location = 0) out vec4 out_history;
 // Depth (m) and speed (pixels a frame) of the nearest surface around, for the next frame to tell what was hidden.
 layout(location = 1) out vec2 out_past;
+// What the picture shows of the history.
+layout(location = 2) out vec4 out_shown;
 #ifdef DEPTH
-layout(location = 2) out float out_depth;
+layout(location = 3) out float out_depth;
 #endif
 
 // Depths differ where one is this much greater than the other; speeds, by so many pixels a frame.
@@ -219,4 +225,11 @@ void main() {
     vec3 light = still ? joined : stretch(joined, frame.judged_scale);
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
     out_history = vec4(min(light, FARTHEST), min(count + weight, 2048.0));
+    out_shown = out_history;
+    if (still && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
+        vec3 shown = texelFetch(shown_image, ivec2(here), 0).rgb * frame.history_scale;
+        vec3 step = quiet_step(vec4(shown, 0.0), vec4(out_history.rgb, 0.0), count).rgb;
+        bool sound_shown = all(greaterThanEqual(shown, vec3(0.0))) && all(lessThanEqual(shown, vec3(FARTHEST)));
+        out_shown.rgb = sound_shown ? clamp(out_history.rgb, shown - step, shown + step) : out_history.rgb;
+    }
 }

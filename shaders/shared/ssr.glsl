@@ -3,9 +3,6 @@
 #define SHARED_SSR
 #extension GL_EXT_scalar_block_layout : require
 
-// Levels of the pyramid of depths, the picture's own included.
-const uint SSR_LEVELS = 11u;
-
 // Of the passes that find reflections in the picture. Positions are relative to this frame's camera, in world axes.
 struct SsrConstants {
     mat4 to_clip_before;       // to the clip space of the last frame's camera, without its jitter
@@ -25,9 +22,9 @@ struct SsrConstants {
     uint reprojection;         // SSR_ way
     uint still;                // 1: nothing has moved since the last frame
     float gamma;               // standard deviations of its neighbourhood that a history may be off its mean
-    float pad0;
-    uint level_offset[11];     // of each level of the pyramid (cells)
-    uint level_count;
+    uint level_count;          // of the pyramid of depths, the picture's own included
+    uint level_row;            // width of the picture rounded up to cells of the coarsest level (pixels)
+    uint pad0[3];
 };
 
 // Where the history of a reflection is looked up.

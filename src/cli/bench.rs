@@ -213,6 +213,7 @@ fn raster(args: &BenchArgs, opened: &mut studio::Opened, import_ms: f64) -> Resu
         temporal.still = false;
     }
     settings.gi.still = u32::MAX;
+    settings.ssr.still = false;
 
     let nothing = Wanted { display: false, nits: false };
     // What a frame takes grows with its pixels: half of the size on each side first.

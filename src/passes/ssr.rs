@@ -17,24 +17,30 @@ use crate::{
         Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, SamplerInfo,
         vk,
     },
-    graph::{Access, BufferHandle, Graph, ImageHandle, PassBuilder},
+    graph::{Access, Graph, ImageHandle, PassBuilder},
     photometry::environment::dfg_table,
     scene::look::SsrReprojection,
     shader_struct,
 };
 
-/// Levels of the pyramid of depths, the picture's own included; as SSR_LEVELS of the shaders.
-const LEVELS: usize = 11;
-/// Where rays ended, their lengths and densities.
+/// Levels of the pyramid of depths, the picture's own included.
+const LEVELS: u32 = 8;
+/// Where rays ended, and their densities.
 const RAY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Directions of rays.
-const DIRECTION: vk::Format = vk::Format::R32_UINT;
+/// Where in the picture that is.
+const PLACE: vk::Format = vk::Format::R32_UINT;
+/// The nearest and the farthest depth of a cell.
+const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
+/// 1 where rays are sent, else 0.
+const ASKS: vk::Format = vk::Format::D16_UNORM;
+/// Two packed numbers.
+const PAIR: vk::Format = vk::Format::R32G32_UINT;
 /// Light and a share, where single frames make no mean.
 const REFLECTION: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Means of many frames need more than half floats' digits.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Packed numbers about a reflection.
-const PACKED: vk::Format = vk::Format::R32G32B32A32_UINT;
+/// Shares of rays.
+const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 1024.0;
@@ -76,12 +82,12 @@ shader_struct! {
         pub still: u32,
         /// Standard deviations of its neighbourhood that a history may be off its mean.
         pub gamma: f32,
-        /// Padding.
-        pub pad0: f32,
-        /// Of each level of the pyramid (cells).
-        pub level_offset: [u32; 11],
-        /// Levels that there are.
+        /// Of the pyramid of depths, the picture's own included.
         pub level_count: u32,
+        /// Width of the picture rounded up to cells of the coarsest level (pixels).
+        pub level_row: u32,
+        /// Padding.
+        pub pad0: [u32; 3],
     }
 }
 
@@ -134,6 +140,8 @@ pub struct SsrSettings {
     pub frames: u32,
     /// Where the history is looked up.
     pub reprojection: Reprojection,
+    /// A view in which nothing moves has a history of its own; without, it costs what one that moves does (`sunny16 bench`).
+    pub still: bool,
 }
 
 impl Default for SsrSettings {
@@ -147,6 +155,7 @@ impl Default for SsrSettings {
             steps: 128,
             frames: 16,
             reprojection: Reprojection::Virtual,
+            still: true,
         }
     }
 }
@@ -194,7 +203,8 @@ impl FrameSsr {
         let size = [view.width, view.height];
         let scale = if settings.half_resolution { 2 } else { 1 };
         let history = settings.frames > 0 && !frame.alone;
-        let (level_offset, level_count, _) = levels(size);
+        let still = frame.still && settings.still;
+        let (level_count, level_row) = levels(size);
         let [before, now] = [&motion[0], &motion[1]].map(|moment| moment.to_clip.as_mat4());
         let back = DMat4::from_translation(frame.before.1) * frame.before.0.as_dmat4();
         let values = SsrConstants {
@@ -207,7 +217,7 @@ impl FrameSsr {
             thickness: settings.thickness as f32,
             most: match frame.follows && history {
                 false => 0.0,
-                true if frame.still => MOST_STILL,
+                true if still => MOST_STILL,
                 true => settings.frames as f32,
             },
             size,
@@ -217,29 +227,21 @@ impl FrameSsr {
             steps: settings.steps,
             number: frame.number,
             reprojection: settings.reprojection as u32,
-            still: u32::from(frame.still),
+            still: u32::from(still),
             gamma: 1.25,
-            level_offset,
             level_count,
+            level_row,
             ..SsrConstants::default()
         };
         Ok(Some(Self { constants: dynamic_buffer(gpu, "reflection constants", &[values])?, values, history }))
     }
 }
 
-/// Where the levels of the pyramid of a picture lie, how many there are, and how many cells they have.
-fn levels(size: [u32; 2]) -> ([u32; LEVELS], u32, u64) {
-    let (mut offsets, mut count, mut cells) = ([0; LEVELS], 0, 0u64);
-    for (level, offset) in offsets.iter_mut().enumerate() {
-        *offset = u32::try_from(cells).unwrap_or(u32::MAX);
-        let [width, height] = size.map(|side| u64::from(side).div_ceil(1 << level));
-        cells += width * height;
-        count += 1;
-        if width * height <= 1 {
-            break;
-        }
-    }
-    (offsets, count, cells)
+/// How many levels the pyramid of a picture has, and the width of a row of whole cells of the coarsest (pixels): as wide is
+/// its image, whose first rows are the picture's, with all other levels side by side below.
+fn levels([width, height]: [u32; 2]) -> (u32, u32) {
+    let count = LEVELS.min(1 + width.max(height).max(1).next_power_of_two().ilog2());
+    (count, width.next_multiple_of(1 << (count - 1)))
 }
 
 /// What the passes found, for those who want to see it.
@@ -270,15 +272,22 @@ pub struct SsrInputs {
     pub velocity: ImageHandle,
 }
 
+/// How frames are joined.
+struct Temporal {
+    virtual_image: Arc<GraphicsPipeline>,
+    other_ways: Arc<GraphicsPipeline>,
+    still: Arc<GraphicsPipeline>,
+    debug: Arc<GraphicsPipeline>,
+}
+
 /// The pipelines.
 pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
-    surroundings: Arc<GraphicsPipeline>,
-    trace: Arc<GraphicsPipeline>,
-    resolve: Arc<GraphicsPipeline>,
-    temporal: Arc<GraphicsPipeline>,
-    temporal_debug: Arc<GraphicsPipeline>,
+    surroundings: [Arc<GraphicsPipeline>; 2],
+    trace: [Arc<GraphicsPipeline>; 2],
+    resolve: [Arc<GraphicsPipeline>; 2],
+    temporal: Temporal,
     composite: Arc<GraphicsPipeline>,
     composite_motion: Arc<GraphicsPipeline>,
     reflectances: Arc<Buffer>,
@@ -290,11 +299,22 @@ impl SsrPass {
     /// # Errors
     /// A pipeline that the driver refuses; out of memory.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make = |name: &str, fragment: &str, colors: &[vk::Format]| {
+        let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
             let colors = colors.iter().map(|&format| (format, false)).collect();
-            let state = GraphicsState { colors, ..GraphicsState::default() };
+            let state = GraphicsState { colors, depth, ..GraphicsState::default() };
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
+        let make = |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, None);
+        // The triangle lies at depth 0, and what sends rays at 1: nothing else is shaded.
+        let asked = Some((ASKS, false, vk::CompareOp::LESS));
+        let make_where_asked =
+            |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
+        let surroundings = |name: &str, fragment: &str| {
+            make_with(name, fragment, &[LIGHT, LIGHT, PAIR], Some((ASKS, true, vk::CompareOp::ALWAYS)))
+        };
+        let rays = [RAY, REFLECTION, PLACE];
+        let resolved = [REFLECTION, PAIR, SHARES];
+        let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, RAY, RAY];
         let table = dfg_table();
         let bytes: &[u8] = bytemuck::cast_slice(&table);
         let reflectances = Buffer::new(gpu, "reflectances", bytes.len() as u64, BufferKind::Dynamic)?;
@@ -302,15 +322,21 @@ impl SsrPass {
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_depth.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_depth.comp+COARSE")?,
-            surroundings: make("ssr surroundings", "ssr_surroundings.frag", &[LIGHT, LIGHT])?,
-            trace: make("ssr", "ssr.frag", &[RAY, DIRECTION])?,
-            resolve: make("ssr resolve", "ssr_resolve.frag", &[REFLECTION, PACKED])?,
-            temporal: make("ssr temporal", "ssr_temporal.frag", &[HISTORY, PACKED, VELOCITY, REFLECTION])?,
-            temporal_debug: make(
-                "ssr temporal debug",
-                "ssr_temporal.frag+DEBUG",
-                &[HISTORY, PACKED, VELOCITY, REFLECTION, RAY, RAY],
-            )?,
+            surroundings: [
+                surroundings("ssr surroundings", "ssr_surroundings.frag")?,
+                surroundings("ssr surroundings bare", "ssr_surroundings.frag+BARE")?,
+            ],
+            trace: [make_where_asked("ssr", "ssr.frag", &rays)?, make("ssr half", "ssr.frag", &rays)?],
+            resolve: [
+                make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved)?,
+                make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved)?,
+            ],
+            temporal: Temporal {
+                virtual_image: make_where_asked("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
+                other_ways: make_where_asked("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
+                still: make_where_asked("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
+                debug: make_where_asked("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
+            },
             composite: make("ssr composite", "ssr_composite.frag", &[LIGHT])?,
             composite_motion: make("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
             reflectances,
@@ -330,11 +356,22 @@ impl SsrPass {
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
         let surroundings = g.image("reflected surroundings", width, height, LIGHT);
         let picture = g.image("reflected picture", width, height, LIGHT);
+        let asks = g.image("reflection asked for", width, height, ASKS);
+        let (seen_before, seen) = if frame.history {
+            let (before, now) = g.history("reflection surfaces", width, height, PAIR);
+            (Some(before), now)
+        } else {
+            (None, g.image("reflection surfaces", width, height, PAIR))
+        };
+        let bare = usize::from(!data.has_environment && data.values.probe_count == 0);
         let mut pass = fragment(g, "ssr surroundings", gbuffer).uses(light, Access::FragmentSampled);
         for image in [open, traced].into_iter().flatten() {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        pass.color_cleared(surroundings, [0.0; 4]).color_cleared(picture, [0.0; 4]).record(move |cx| {
+        for image in [surroundings, picture, seen] {
+            pass = pass.color_cleared(image, [0.0; 4]);
+        }
+        pass.depth_cleared(asks).record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
             let light = cx.image(light);
             let [open, traced] =
@@ -345,61 +382,85 @@ impl SsrPass {
                 ("light_image", Bind::Sampled(&light)),
                 ("ao_image", Bind::Sampled(&open)),
                 ("traced_image", Bind::Sampled(&traced)),
-                ("environment_block", Bind::Storage(&data.environment)),
-                ("probe_block", Bind::Storage(&data.probes)),
+                ("ssr_block", Bind::Uniform(&frame.constants)),
             ]);
-            cx.rec.bind_graphics(&self.surroundings, &binds)?;
+            if bare == 0 {
+                binds.extend([
+                    ("environment_block", Bind::Storage(&data.environment)),
+                    ("probe_block", Bind::Storage(&data.probes)),
+                ]);
+            }
+            cx.rec.bind_graphics(&self.surroundings[bare], &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        let pyramid = self.declare_pyramid(g, frame, gbuffer.depth);
-        let ray = g.image("reflected rays", across, down, RAY);
-        let direction = g.image("reflected directions", across, down, DIRECTION);
-        fragment(g, "ssr", gbuffer)
-            .uses(pyramid, Access::FragmentStorageRead)
-            .color_cleared(ray, [0.0; 4])
-            .color_cleared(direction, [0.0; 4])
-            .record(move |cx| {
-                let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-                let pyramid = cx.buffer(pyramid);
-                let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-                binds.extend([
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("pyramid_block", Bind::Storage(&pyramid)),
-                ]);
-                cx.rec.bind_graphics(&self.trace, &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+        let pyramid = self.declare_pyramid(g, (data, frame), gbuffer.depth);
+        let end = g.image("reflected rays", across, down, RAY);
+        let found = g.image("reflected rays' light", across, down, REFLECTION);
+        let place = g.image("reflected rays' places", across, down, PLACE);
+        let half = usize::from(frame.values.scale > 1);
+        let mut pass =
+            fragment(g, "ssr", gbuffer).uses(pyramid, Access::FragmentSampled).uses(picture, Access::FragmentSampled);
+        for image in [end, found, place] {
+            pass = pass.color_cleared(image, [0.0; 4]);
+        }
+        if half == 0 {
+            pass = pass.depth_tested(asks);
+        }
+        pass.record(move |cx| {
+            let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
+            let [pyramid, picture] = [pyramid, picture].map(|image| cx.image(image));
+            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+            binds.extend([
+                ("emission_image", Bind::Sampled(&emission)),
+                ("ssr_block", Bind::Uniform(&frame.constants)),
+                ("pyramid_image", Bind::Sampled(&pyramid)),
+                ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
+            ]);
+            cx.rec.bind_graphics(&self.trace[half], &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
         let reflection = g.image("reflection", width, height, REFLECTION);
-        let met = g.image("reflection met", width, height, PACKED);
-        fragment(g, "ssr resolve", gbuffer)
-            .uses(ray, Access::FragmentSampled)
-            .uses(direction, Access::FragmentSampled)
-            .uses(surroundings, Access::FragmentSampled)
-            .uses(picture, Access::FragmentSampled)
-            .color_cleared(reflection, [0.0; 4])
+        let met = g.image("reflection met", width, height, PAIR);
+        let shares = g.image("reflection shares", width, height, SHARES);
+        let mut pass = fragment(g, "ssr resolve", gbuffer);
+        for image in [end, found, place, surroundings, picture] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
+        // What sends no rays keeps all of its surroundings.
+        pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0])
             .color_cleared(met, [0.0; 4])
+            .color_cleared(shares, [0.0; 4])
+            .depth_tested(asks)
             .record(move |cx| {
                 let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-                let [ray, direction, around, picture] =
-                    [ray, direction, surroundings, picture].map(|image| cx.image(image));
+                let [end, found, place, around, picture] =
+                    [end, found, place, surroundings, picture].map(|image| cx.image(image));
                 let mut binds = surface_binds(data, [&depth, &surface, &normal]);
                 binds.extend([
                     ("emission_image", Bind::Sampled(&emission)),
                     ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("ray_image", Bind::Sampled(&ray)),
-                    ("direction_image", Bind::Sampled(&direction)),
+                    ("end_image", Bind::Sampled(&end)),
+                    ("found_image", Bind::Sampled(&found)),
                     ("surroundings_image", Bind::Sampled(&around)),
-                    ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
+                    ("place_image", Bind::Sampled(&place)),
                 ]);
-                cx.rec.bind_graphics(&self.resolve, &binds)?;
+                if half > 0 {
+                    binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
+                }
+                cx.rec.bind_graphics(&self.resolve[half], &binds)?;
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
         let (joined, motion, debug) = if frame.history || debug {
-            self.declare_temporal(g, (data, frame), (gbuffer, velocity), (reflection, met), debug)
+            self.declare_temporal(
+                g,
+                (data, frame),
+                (gbuffer, velocity, asks),
+                ([reflection, met, shares], seen_before),
+                debug,
+            )
         } else {
             (reflection, None, None)
         };
@@ -440,9 +501,14 @@ impl SsrPass {
         Reflected { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
-    fn declare_pyramid<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, depth: ImageHandle) -> BufferHandle {
+    fn declare_pyramid<'a>(
+        &'a self,
+        g: &mut Graph<'a>,
+        (data, frame): (&'a FrameData, &'a FrameSsr),
+        depth: ImageHandle,
+    ) -> ImageHandle {
         let [width, height] = frame.values.size;
-        let cells = g.storage("reflection depths", levels([width, height]).2 * 8);
+        let cells = g.image("reflection depths", frame.values.level_row, height + height.div_ceil(2), CELL);
         for (name, pipeline, fine) in
             [("ssr depth", &self.depth, true), ("ssr depth, coarse", &self.depth_coarse, false)]
         {
@@ -455,11 +521,13 @@ impl SsrPass {
             // A work group makes 16 by 16 cells of its first level.
             let across = if fine { 32 } else { 32 << 5 };
             pass.record(move |cx| {
-                let cells = cx.buffer(cells);
+                let cells = cx.image(cells);
                 let image = fine.then(|| cx.image(depth));
                 let mut binds =
-                    vec![("ssr_block", Bind::Uniform(&frame.constants)), ("pyramid_block", Bind::Storage(&cells))];
-                binds.extend(image.as_ref().map(|image| ("depth_image", Bind::Sampled(image))));
+                    vec![("ssr_block", Bind::Uniform(&frame.constants)), ("pyramid_image", Bind::StorageImage(&cells))];
+                if let Some(image) = &image {
+                    binds.extend([data.uniform(), ("depth_image", Bind::Sampled(image))]);
+                }
                 cx.rec.bind_compute(pipeline, &binds)?;
                 cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
                 Ok(())
@@ -472,8 +540,8 @@ impl SsrPass {
         &'a self,
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameSsr),
-        (gbuffer, velocity): (Gbuffer, ImageHandle),
-        (reflection, met): (ImageHandle, ImageHandle),
+        (gbuffer, velocity, asks): (Gbuffer, ImageHandle, ImageHandle),
+        ([reflection, met, shares], seen): ([ImageHandle; 3], Option<ImageHandle>),
         debug: bool,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
@@ -481,49 +549,70 @@ impl SsrPass {
         let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
             (
                 g.history("reflection history", width, height, HISTORY).into(),
-                g.history("reflection past", width, height, PACKED).into(),
+                g.history("reflection past", width, height, PAIR).into(),
                 g.history("reflection shown", width, height, REFLECTION).into(),
             )
         } else {
             let out = g.image("reflection by itself", width, height, HISTORY);
-            let past_out = g.image("reflection past by itself", width, height, PACKED);
+            let past_out = g.image("reflection past by itself", width, height, PAIR);
             let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
             ([reflection, out], [met, past_out], [reflection, shown_out])
         };
         let found =
             debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, RAY)));
         let motion = g.image("reflection motion", width, height, VELOCITY);
-        let mut pass = fragment(g, "ssr temporal", gbuffer)
-            .uses(reflection, Access::FragmentSampled)
-            .uses(met, Access::FragmentSampled)
-            .uses(velocity, Access::FragmentSampled);
+        // Most pipelines are for one case: what they need not ask costs nothing.
+        let still = !debug && frame.values.still != 0 && frame.values.most > 0.0;
+        let pipeline = match (debug, still, frame.values.reprojection == Reprojection::Virtual as u32) {
+            (true, ..) => &self.temporal.debug,
+            (_, true, _) => &self.temporal.still,
+            (.., true) => &self.temporal.virtual_image,
+            (.., false) => &self.temporal.other_ways,
+        };
+        let mut pass = fragment(g, "ssr temporal", gbuffer);
+        for image in [reflection, met, shares, velocity] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
+        let seen = seen.unwrap_or(met);
         if frame.history {
-            for image in [history, past, shown] {
+            for image in [history, past, shown, seen] {
                 pass = pass.uses(image, Access::FragmentSampled);
             }
         }
-        for image in [out, past_out, motion, shown_out] {
-            pass = pass.color_cleared(image, [0.0; 4]);
+        // As the shader says of what sends no rays: SSR_NO_REFLECTION.
+        let nothing = [0.0, 0.0, 0.0, 1.0];
+        for (image, value) in [(out, nothing), (past_out, [0.0; 4]), (motion, [0.0; 4]), (shown_out, nothing)] {
+            pass = pass.color_cleared(image, value);
         }
-        for image in found.into_iter().flatten() {
-            pass = pass.color_cleared(image, [0.0; 4]);
+        for (image, value) in found.into_iter().flatten().zip([nothing, [0.0; 4]]) {
+            pass = pass.color_cleared(image, value);
         }
-        pass.record(move |cx| {
+        pass.depth_tested(asks).record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let [reflection, met, velocity, history, past, shown] =
-                [reflection, met, velocity, history, past, shown].map(|image| cx.image(image));
+            let [reflection, met, shares, velocity, history, past, shown, seen] =
+                [reflection, met, shares, velocity, history, past, shown, seen].map(|image| cx.image(image));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+            if still {
+                // Nothing turns: normals are not asked for.
+                binds.retain(|(name, _)| *name != "normal_image");
+            }
             binds.extend([
                 ("emission_image", Bind::Sampled(&emission)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("reflection_image", Bind::Sampled(&reflection)),
                 ("met_image", Bind::Sampled(&met)),
-                ("velocity_image", Bind::Sampled(&velocity)),
-                ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
+                ("history_image", Bind::Sampled(&history)),
                 ("past_image", Bind::Sampled(&past)),
-                ("shown_image", Bind::Sampled(&shown)),
             ]);
-            let pipeline = if found.is_some() { &self.temporal_debug } else { &self.temporal };
+            if !still {
+                binds.extend([("velocity_image", Bind::Sampled(&velocity)), ("seen_image", Bind::Sampled(&seen))]);
+            }
+            if still || debug {
+                binds.push(("shown_image", Bind::Sampled(&shown)));
+            }
+            if debug {
+                binds.push(("shares_image", Bind::Sampled(&shares)));
+            }
             cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
@@ -566,16 +655,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_cover_every_size() {
-        for size in [[1, 1], [1, 7], [33, 17], [1280, 720], [1921, 1081], [8192, 5]] {
-            let (offsets, count, cells) = levels(size);
-            let mut sum = 0;
-            for level in 0..count {
-                assert_eq!(u64::from(offsets[level as usize]), sum, "{size:?}");
-                let [width, height] = size.map(|side: u32| u64::from((side + (1 << level) - 1) >> level));
-                sum += width * height;
+    fn levels_lie_beside_each_other() {
+        for size in [[1, 1], [1, 7], [33, 17], [160, 90], [1280, 720], [1921, 1081], [8192, 5]] {
+            let (count, row) = levels(size);
+            let below = size.map(|side: u32| side.div_ceil(2));
+            // As `level_corner` and `level_size` of shaders/lib/ssr_pyramid.glsl.
+            let mut end = 0;
+            for level in 1..count {
+                let corner = row.saturating_sub((2 * row) >> level);
+                let [width, height] = size.map(|side| (side + (1 << level) - 1) >> level);
+                assert!(corner >= end && corner + width <= row && height <= below[1], "{size:?} {level}");
+                end = corner + width;
             }
-            assert_eq!(sum, cells);
+            let coarsest = size.map(|side| side.div_ceil(1 << (count - 1)));
+            assert!(row >= size[0] && (count == LEVELS || coarsest == [1, 1]), "{size:?}");
         }
     }
 }

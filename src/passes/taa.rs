@@ -72,12 +72,16 @@ impl TaaPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self {
-            pipeline: make("taa", "taa.frag", vec![(LIGHT, false), (PAST, false)])?,
-            with_depth: make("taa with depth", "taa.frag+DEPTH", vec![(LIGHT, false), (PAST, false), (DEPTH, false)])?,
+            pipeline: make("taa", "taa.frag", vec![(LIGHT, false), (PAST, false), (LIGHT, false)])?,
+            with_depth: make(
+                "taa with depth",
+                "taa.frag+DEPTH",
+                vec![(LIGHT, false), (PAST, false), (LIGHT, false), (DEPTH, false)],
+            )?,
         })
     }
 
-    /// Declares the pass; the history itself is the light that the rest of the frame goes on with.
+    /// Declares the pass. The rest of the frame goes on with the history as it is shown: itself, but in a still view.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -86,7 +90,8 @@ impl TaaPass {
         frame: TaaFrame,
     ) -> Resolved {
         let [width, height] = frame.size;
-        let (history, light) = g.history("taa light", width, height, LIGHT);
+        let (history, joined) = g.history("taa light", width, height, LIGHT);
+        let (shown, light) = g.history("taa shown", width, height, LIGHT);
         let (past, now) = g.history("taa depth and speed", width, height, PAST);
         let scaled = data.values.size != frame.size;
         let depth = if scaled { g.image("taa depth", width, height, DEPTH) } else { inputs.depth };
@@ -106,14 +111,16 @@ impl TaaPass {
             .uses(inputs.velocity, Access::FragmentSampled)
             .uses(history, Access::FragmentSampled)
             .uses(past, Access::FragmentSampled)
-            .color_cleared(light, [0.0; 4])
-            .color_cleared(now, [0.0; 4]);
+            .uses(shown, Access::FragmentSampled)
+            .color_cleared(joined, [0.0; 4])
+            .color_cleared(now, [0.0; 4])
+            .color_cleared(light, [0.0; 4]);
         if scaled {
             pass = pass.color_cleared(depth, [0.0; 4]);
         }
         pass.record(move |cx| {
             let (light, depth) = (cx.image(inputs.light), cx.image(inputs.depth));
-            let (velocity, history, past) = (cx.image(inputs.velocity), cx.image(history), cx.image(past));
+            let [velocity, history, past, shown] = [inputs.velocity, history, past, shown].map(|image| cx.image(image));
             let pipeline = if scaled { &self.with_depth } else { &self.pipeline };
             cx.rec.bind_graphics(
                 pipeline,
@@ -124,6 +131,7 @@ impl TaaPass {
                     ("velocity_image", Bind::Sampled(&velocity)),
                     ("history_image", Bind::Texture(&history, SamplerInfo::LINEAR)),
                     ("past_image", Bind::Sampled(&past)),
+                    ("shown_image", Bind::Sampled(&shown)),
                 ],
             )?;
             cx.rec.push_graphics(pipeline, &constants);

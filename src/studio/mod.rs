@@ -595,6 +595,7 @@ impl Opened {
             steps: look.steps.unwrap_or(ssr.steps),
             frames: look.frames.unwrap_or(ssr.frames),
             reprojection: look.reprojection.map_or(ssr.reprojection, Into::into),
+            still: ssr.still,
         }
     }
 
