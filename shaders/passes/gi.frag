@@ -174,17 +174,53 @@ vec3 lamps_at(Surface s, vec2 u, out vec3 highlights) {
     return sum;
 }
 
-// Illuminance (lx by channel) of patches, by one of them, and of what is all around.
-vec3 bounced_at(vec3 p, vec3 away, vec2 u) {
+// Of some patches one is asked, by what they would give in the open: resampled importance sampling (Talbot, Cline and
+// Egbert 2005), by a reservoir.
+struct Reservoir {
+    float sum;       // of weights so far
+    float choice;    // what is left of the number after each choice is even again
+};
+
+// Whether a candidate of that weight takes the place of the one before. What gives nothing leaves the choice as it is: of a sum of
+// nothing no even number would be left.
+bool takes(inout Reservoir r, float weight) {
+    if (!(weight > 0.0)) {
+        return false;
+    }
+    r.sum += weight;
+    if (r.choice * r.sum < weight) {
+        r.choice = clamp(r.choice * r.sum / weight, 0.0, 0.99999994);
+        return true;
+    }
+    r.choice = clamp((r.choice * r.sum - weight) / max(r.sum - weight, 1e-30), 0.0, 0.99999994);
+    return false;
+}
+
+// Patches of which one is asked.
+const uint CANDIDATES = 4u;
+
+// Illuminance (lx by channel) of patches, by one of so many of them, and of what is all around.
+vec3 bounced_at(vec3 p, vec3 away, vec2 u, uint candidates) {
     vec3 sum = vec3(0.0);
-    float probability;
-    uint chosen = gi.patches > 0u ? choose_patch(p - gi.anchor, away, u.y, probability) : NONE;
-    if (chosen != NONE) {
-        PatchLight light = patch_light(vpls[chosen], p - gi.anchor, away);
-        float nl = dot(away, light.l);
-        if (nl > 0.0 && patch_is_seen(p, away, vpls[chosen])) {
-            sum += light.illuminance * (light.kept * nl / probability);
+    Reservoir reservoir = Reservoir(0.0, u.x);
+    uint asked = NONE;
+    vec3 given = vec3(0.0);
+    for (uint i = 0u; i < candidates && gi.patches > 0u; ++i) {
+        float probability;
+        uint index = choose_patch(p - gi.anchor, away, (float(i) + u.y) / float(candidates), probability);
+        if (index == NONE) {
+            continue;
         }
+        PatchLight light = patch_light(vpls[index], p - gi.anchor, away);
+        vec3 gives = light.illuminance * (light.kept * max(dot(away, light.l), 0.0));
+        if (takes(reservoir, luminance(gives) / probability)) {
+            asked = index;
+            given = gives;
+        }
+    }
+    float target = luminance(given);
+    if (target > 0.0 && patch_is_seen(p, away, vpls[asked])) {
+        sum += given * (reservoir.sum / (target * float(candidates)));
     }
     if (finds_sky()) {
         vec3 l = by_cosine(away, fract(u.yx + vec2(0.21, 0.43)));
@@ -197,8 +233,8 @@ vec3 bounced_at(vec3 p, vec3 away, vec2 u) {
 
 // Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
 // all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by `turn`, of what that ray
-// meets and of what is all around, which is blurred by `blur` of the lobe's roughness.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float blur) {
+// meets and of what is all around, which is blurred by `blur` of the lobe's roughness. One of so many patches is asked.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float blur, uint candidates) {
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);
     for (uint step = 0u; step < 2u; ++step) {
@@ -215,7 +251,7 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float bl
         vec3 thrown;
         vec3 sum = lamps_at(s, u, thrown);
         if (matte) {
-            sum += bounced_at(met.place, met.away, u);
+            sum += bounced_at(met.place, met.away, u, candidates);
             light += through * m.matte * (diffuse / PI) * sum;
         }
         light += through * thrown;
@@ -248,9 +284,6 @@ float matte_at(Surface s, vec3 l) {
     evaluate_brdf(Surface(s.position, s.normal, s.view, vec3(1.0), 0.0, s.alpha), l, diffuse, specular);
     return diffuse.x;
 }
-
-// Patches of which one is asked.
-const uint CANDIDATES = 4u;
 
 // A patch, and what it gives in the open.
 struct Asked {
@@ -306,11 +339,8 @@ void main() {
     uint count = all || gi.patches == 0u ? gi.patches : gi.rays;
     uint candidates = all ? 1u : CANDIDATES;
     for (uint i = 0u; i < count; ++i) {
-        // Of some patches one is asked, by what they would give in the open: resampled importance sampling (Talbot, Cline and
-        // Egbert 2005), by a reservoir. What is left of the number after each choice is even again.
         Asked asked = Asked(NONE, vec3(0.0), vec3(0.0), 0.0, 0.0);
-        float sum = 0.0;
-        float choice = fract(u.y + 0.61803399 * float(i));
+        Reservoir reservoir = Reservoir(0.0, fract(u.y + 0.61803399 * float(i)));
         for (uint j = 0u; j < candidates; ++j) {
             float probability = 1.0;
             uint index = i;
@@ -322,19 +352,14 @@ void main() {
                 continue;
             }
             Asked candidate = ask_patch(index, s, place, away, shines);
-            float weight = candidate.target / probability;
-            sum += weight;
-            if (choice * sum < weight) {
-                choice = clamp(choice * sum / weight, 0.0, 0.99999994);
+            if (takes(reservoir, candidate.target / probability)) {
                 asked = candidate;
-            } else {
-                choice = clamp((choice * sum - weight) / max(sum - weight, 1e-30), 0.0, 0.99999994);
             }
         }
         if (asked.patch_ == NONE || !(asked.target > 0.0) || !patch_is_seen(origin, away, vpls[asked.patch_])) {
             continue;
         }
-        float weight = sum / (asked.target * float(candidates) * (all ? 1.0 : float(count)));
+        float weight = reservoir.sum / (asked.target * float(candidates) * (all ? 1.0 : float(count)));
         matte += asked.matte * weight;
         glossy += asked.glossy * weight;
         taken += asked.taken * weight;
@@ -362,7 +387,7 @@ void main() {
                     lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 }
                 vec2 turn = by_chance(uvec2(pixel), gi.number);
-                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks, 1.0) * weight;
+                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks, 1.0, 1u) * weight;
             }
         }
     }
@@ -381,7 +406,7 @@ void main() {
                 }
             } else if (mirrors) {
                 vec2 turn = by_chance(uvec2(pixel.yx), gi.number);
-                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0, LOBE_BLUR) * reflected;
+                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0, LOBE_BLUR, CANDIDATES) * reflected;
             }
         }
     }

@@ -34,7 +34,8 @@ layout(location = 1) out vec4 out_glossy;
 
 // Standard deviations that neighbours may be off.
 const float ROOM = 4.0;
-// So much more room has a frame by itself.
+// So many times more room has a frame by itself: its light is in few pixels. It goes with the square of their number, for the variance of
+// few frames, which is that of neighbours, holds what truly changes from place to place as well.
 const float FEW = 16.0;
 // Frames from which on a pixel's own history tells how much it varies.
 const float KNOWN = 8.0;
@@ -137,7 +138,8 @@ void main() {
     const float KERNEL[3] = float[](1.0, 2.0 / 3.0, 1.0 / 6.0);
     float level = luminance(matte.rgb);
     // A frame by itself has its light in few pixels: those are not to be left out.
-    float room = ROOM * (1.0 + FEW / max(glossy.a, 1.0)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
+    float frames = max(glossy.a, 1.0);
+    float room = ROOM * (1.0 + FEW / (frames * frames)) * sqrt(max(variance_around(pixel), 0.0)) + 1e-7;
     vec3 sum = matte.rgb;
     vec3 shine = glossy.rgb;
     float variance = matte.a;

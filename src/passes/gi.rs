@@ -32,10 +32,11 @@ const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 const PAST: vk::Format = vk::Format::R32G32_UINT;
 /// Frames that a history of a still view is the mean of at most.
 const MOST_STILL: f32 = 4096.0;
-/// Perceptual roughness from which on surfaces show highlights of patches; and where reflections in the picture show what is
-/// smoother, over surroundings that no rays look for.
-const LEAST_GLOSSY: f32 = 0.25;
+/// Perceptual roughness from which on surfaces show highlights of patches: where smoother ones send rays, for their lobes hold few
+/// patches; where reflections in the picture show what is smoother, over surroundings that no rays look for; and else.
+const RAYS_BELOW: f32 = 0.7;
 const MIRRORED: f32 = 0.6;
+const LEAST_GLOSSY: f32 = 0.25;
 /// Pixels between neighbours of each pass of the filter.
 const SPACINGS: [i32; 4] = [1, 2, 4, 8];
 /// A history counts as so many frames over the share of the flux that has changed: what is stale is in the mean at most a
@@ -476,7 +477,11 @@ impl FrameGi {
             number: frame.number,
             flags: flags.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit),
             still: u32::from(frame.still),
-            glossy: if mirrored && !mirrors { MIRRORED } else { LEAST_GLOSSY },
+            glossy: match (mirrors, mirrored) {
+                (true, _) => RAYS_BELOW,
+                (false, true) => MIRRORED,
+                (false, false) => LEAST_GLOSSY,
+            },
             ball: own.ball,
             quiet,
         };
