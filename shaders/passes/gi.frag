@@ -231,13 +231,19 @@ vec3 bounced_at(vec3 p, vec3 away, vec2 u, uint candidates) {
     return sum;
 }
 
-// Luminance that something met reflects, by lamps, patches and what is all around: `diffuse` of what it reflects diffusely, and
-// all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by `turn`, of what that ray
-// meets and of what is all around, which is blurred by `blur` of the lobe's roughness. One of so many patches is asked.
-vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float blur, uint candidates) {
+// Surfaces that what a mirror shows is found by, one after the other.
+const uint TURNS = 4u;
+// Pixels by whose numbers the further turns of a ray are drawn lie so far off.
+const uint NEXT_TURN = 8192u;
+
+// Luminance that something met reflects, by lamps, patches (one of so many candidates is asked) and what is all around: `diffuse` of
+// what it reflects diffusely, and all of what its narrower lobes throw, which is in no patch: of lamps, and by one ray more, drawn by
+// `pixel`, of what that ray meets and of what is all around, which is blurred by `blur` of the lobe's roughness. Of more than two
+// `steps` a matte surface sends a ray too, for what narrow lobes throw on it.
+vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, uvec2 pixel, float diffuse, float blur, uint candidates, uint steps) {
     vec3 light = vec3(0.0);
     vec3 through = vec3(1.0);
-    for (uint step = 0u; step < 2u; ++step) {
+    for (uint step = 1u; ; ++step) {
         MetMaterial m = met_materials[bvh_instances[hit.instance].surface & ~BVH_NO_SHADOW];
         bool glossy = m.gloss != vec3(0.0);
         bool matte = diffuse > 0.0 && m.matte != vec3(0.0);
@@ -255,25 +261,36 @@ vec3 reflected_at(BvhHit hit, vec3 d, vec2 u, vec2 turn, float diffuse, float bl
             light += through * m.matte * (diffuse / PI) * sum;
         }
         light += through * thrown;
-        if (!glossy || step > 0u) {
+        if (step >= steps || !glossy && (steps <= 2u || (gi.flags & GI_CAUSTIC) == 0u)) {
             break;
         }
-        vec3 l = seen_reflection(s, turn);
-        float weight = seen_weight(s, l);
-        if (weight <= 0.0 || dot(l, met.away) <= 0.0) {
+        vec2 turn = by_chance(pixel + NEXT_TURN * step, gi.number);
+        vec3 l;
+        if (glossy) {
+            l = seen_reflection(s, turn);
+            float weight = seen_weight(s, l);
+            if (weight <= 0.0) {
+                break;
+            }
+            float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
+            through *= weight * mix(m.gloss, vec3(1.0), w * max_of(m.gloss));
+        } else {
+            l = by_cosine(met.away, turn);
+            through *= m.matte;
+        }
+        if (dot(l, met.away) <= 0.0) {
             break;
         }
-        float w = schlick_weight(clamp(dot(s.view, normalize(l + s.view)), 0.0, 1.0));
-        through = weight * mix(m.gloss, vec3(1.0), w * max_of(m.gloss));
         hit = first_met(met.place, l, met.away, 1e9);
         if (hit.instance == NONE) {
-            if (finds_sky()) {
+            // Matte light of it is there already.
+            if (glossy && finds_sky()) {
                 light += through * sky_luminance(l, max(blur * sqrt(s.alpha), MATTE_BLUR));
             }
             break;
         }
         d = l;
-        diffuse = 1.0;
+        diffuse = glossy ? 1.0 : 0.0;
     }
     return light;
 }
@@ -386,8 +403,7 @@ void main() {
                     float geometry = cosine * abs(dot(facing, l)) / max(hit.t * hit.t, 1e-12);
                     lacks = 1.0 - 1.0 / max(geometry * gi.shortest * gi.shortest, 1.0);
                 }
-                vec2 turn = by_chance(uvec2(pixel), gi.number);
-                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), turn, lacks, 1.0, 1u) * weight;
+                matte += reflected_at(hit, l, further_sample(uvec2(pixel), gi.number), uvec2(pixel), lacks, 1.0, 1u, 2u) * weight;
             }
         }
     }
@@ -405,8 +421,8 @@ void main() {
                     glossy += sky_luminance(l, LOBE_BLUR * sqrt(s.alpha)) * reflected;
                 }
             } else if (mirrors) {
-                vec2 turn = by_chance(uvec2(pixel.yx), gi.number);
-                glossy += reflected_at(hit, l, further_sample(uvec2(pixel.yx), gi.number), turn, 1.0, LOBE_BLUR, CANDIDATES) * reflected;
+                uvec2 other = uvec2(pixel.yx);
+                glossy += reflected_at(hit, l, further_sample(other, gi.number), other, 1.0, LOBE_BLUR, CANDIDATES, TURNS) * reflected;
             }
         }
     }
