@@ -341,17 +341,23 @@ fn rays_in_a_box_meet_the_same_by_both_ways() {
 #[test]
 fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
     let Some(guard) = with_query() else { return };
-    let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    scene.emissive_lights = true;
     let eye = DVec3::new(2.78, 2.73, -8.0);
     let bvh = SceneBvh::new(&scene, |_| true);
     let (top, world) = (bvh.seen_from(eye), World::new(&scene, eye));
     let mut both = [false, true].map(|query| DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
-    let [mut first, ..] = rays(&bvh, &top, 60_000, 0.7);
-    first.iter_mut().for_each(|ray| ray.direction.z = -ray.direction.z);
     let mut random = Random(79);
-    let (mut to_panel, mut panels) = (Vec::new(), Vec::new());
-    for ray in &first {
+    // As its camera sees it: 25 mm behind a lens of 35 mm. What `bench --what rays` sends.
+    let across = |random: &mut Random| ((unit(random) - 0.5) * 25.0 / 35.0) as f32;
+    let seen: Vec<Ray> = (0..60_000)
+        .map(|_| Vec3::new(across(&mut random), across(&mut random), 1.0))
+        .map(|direction| Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO })
+        .collect();
+    let (mut to_panel, mut panels, mut surfaces) = (Vec::new(), Vec::new(), 0);
+    for ray in &seen {
         let Some((origin, away)) = met_at(&bvh, &top, ray) else { continue };
+        surfaces += 1;
         let from = origin.as_dvec3();
         let place = DVec2::new(unit(&mut random), unit(&mut random));
         let Some(light) = world.lights.sample(from, unit(&mut random), place) else { continue };
@@ -359,39 +365,43 @@ fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
         let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
         if towards.dot(away) > 0.0 {
             to_panel.push(Ray { origin, direction: towards, t_min: 0.0, t_max, away });
-            panels.push(on.instance);
+            let facing = top.instances[on.instance as usize].normal(bvh.triangles[on.triangle as usize].normal());
+            panels.push((on.instance, facing.normalize().dot(towards).abs()));
         }
     }
-    let mut met = |rays: &[Ray]| {
-        both.each_mut().map(|device| {
-            let sent = device.send(rays, true).unwrap();
-            device.trace(&sent).unwrap().0
-        })
+    // How far along a ray the lift carries it towards a panel that it meets at an angle of this cosine.
+    let carried = |ray: &Ray, (instance, cosine): (u32, f32)| {
+        (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack) / cosine.max(1e-9)
     };
-    let lift =
-        |ray: &Ray, instance: u32| SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack;
-    let [trees, query] = met(&to_panel);
-    let (mut at_panel, mut elsewhere) = (0, 0);
+    let [trees, query] = both.each_mut().map(|device| {
+        let sent = device.send(&to_panel, true).unwrap();
+        device.trace(&sent).unwrap().0
+    });
+    let (mut at_panel, mut elsewhere) = (0_u32, 0_u32);
     for ((ray, &panel), (a, b)) in to_panel.iter().zip(&panels).zip(trees.iter().zip(&query)) {
         if (a.instance == NONE) == (b.instance == NONE) {
             continue;
         }
         let nearest = bvh.closest(&top, ray);
-        let there = nearest.is_some_and(|hit| hit.instance == panel && ray.t_max - hit.t <= lift(ray, panel));
-        at_panel += usize::from(b.instance == NONE && there);
-        elsewhere += usize::from(!(b.instance == NONE && there));
+        let there = nearest.is_some_and(|hit| hit.instance == panel.0 && ray.t_max - hit.t <= carried(ray, panel));
+        at_panel += u32::from(b.instance == NONE && there);
+        elsewhere += u32::from(!(b.instance == NONE && there));
     }
     let shorter: Vec<Ray> = to_panel
         .iter()
         .zip(&panels)
-        .map(|(ray, &panel)| Ray { t_max: ray.t_max - 2.0 * lift(ray, panel), ..*ray })
+        .map(|(ray, &panel)| Ray { t_max: ray.t_max - 2.0 * carried(ray, panel), ..*ray })
         .collect();
-    let [trees, query] = met(&shorter);
-    let left = trees.iter().zip(&query).filter(|(a, b)| (a.instance == NONE) != (b.instance == NONE)).count();
+    let [trees, query] = &mut both;
+    check("where they end earlier", &beside(&bvh, eye, [trees, query], &shorter, true));
     let all = to_panel.len();
-    println!("{all} rays to the panel: {at_panel} differ at it, {elsewhere} elsewhere; {left} where they end earlier");
-    assert!(all > 10_000 && at_panel > all / 100, "{all} {at_panel}");
-    assert!(elsewhere <= all / 10_000 && left <= all / 10_000, "{elsewhere} {left}");
+    println!(
+        "{all} rays to the panel: {at_panel} differ at it, {elsewhere} elsewhere; at it {:.4} % of \
+         rays with as many from the eye, and one onward from each of {surfaces} surfaces",
+        100.0 * f64::from(at_panel) / (seen.len() + all + surfaces) as f64
+    );
+    // Edges and contacts, within rounding and lift, as everywhere.
+    assert!(at_panel as usize > all / 20 && elsewhere as usize <= all / 1000, "{all} {at_panel} {elsewhere}");
 }
 
 /// What is not a number or not finite meets nothing, and a reach of nothing ends where it begins.
@@ -559,7 +569,8 @@ fn a_wide_lamp_shades_a_box_the_same_by_both_ways() {
     if with_query().is_none() {
         return;
     }
-    let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    scene.emissive_lights = true;
     let view = perspective(DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.78, 2.73, 0.0), 0.75, 0.1, (32, 32));
     let settings = Settings { exposure: exposure_for(100.0, 0.5), shadows: TRACED, ..Settings::default() };
     same_pictures("a box under a wide lamp", &scene, &view, &settings, 1);
