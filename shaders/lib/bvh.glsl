@@ -1,6 +1,7 @@
 // Rays through the two-level trees of src/bvh, which says how they are made; the same steps in the same order as its
 // trace.rs. With BVH_QUERY through the device's acceleration structures over the same triangles in the same places
-// (docs/bvh.md); the shader then requires GL_EXT_ray_query. Everything is relative to the camera.
+// (docs/bvh.md); the shader then requires GL_EXT_ray_query, and a fragment shader defines BVH_OF_PIXELS. Everything is
+// relative to the camera.
 #ifndef LIB_BVH
 #define LIB_BVH
 
@@ -149,6 +150,17 @@ bool is_finite(vec3 v) {
     return !any(isnan(v)) && !any(isinf(v));
 }
 
+// Whether this is no pixel of what is drawn, but only helps its neighbours with derivatives, which nothing takes of what rays
+// find. Rays for it would be lost work; and llvmpipe (Mesa 25.0.7) ends loops once no pixel needs them, so that a
+// helper's `rayQueryProceedEXT` comes back with a candidate that is none and reads address 0 (docs/bvh.md).
+bool only_helps() {
+#ifdef BVH_OF_PIXELS
+    return gl_HelperInvocation;
+#else
+    return false;
+#endif
+}
+
 // Whether a triangle that the device has found counts, by the test of our own trees, with the lift of this instance: it
 // does not where it lies behind the lifted origin. Where both find it, `t` and `weights` become those of our test, to the bit;
 // at a triangle's rim, where the device finds it and our test passes by, they stay the device's.
@@ -172,10 +184,10 @@ BvhHit trace_ray(vec3 origin, vec3 direction, vec3 away, float t_max, bool any) 
     BvhHit none = BvhHit(t_max, vec2(0.0), NONE, 0u);
     // Ray query is undefined for what is not finite; our own trees find nothing there.
     vec3 from = origin + away * (BVH_SLACK * max_of(abs(origin)));
-    bool finite = is_finite(from) && is_finite(direction);
+    bool send = is_finite(from) && is_finite(direction) && !only_helps();
     uint flags = any ? gl_RayFlagsTerminateOnFirstHitEXT : gl_RayFlagsNoneEXT;
     float t_min = 0.0;
-    for (uint tries = 0u; finite && tries < BVH_TRIES && t_min < t_max; ++tries) {
+    for (uint tries = 0u; send && tries < BVH_TRIES && t_min < t_max; ++tries) {
         rayQueryInitializeEXT(bvh_query, bvh_structure, flags, any ? BVH_CASTS : 0xffu, from, t_min, direction, t_max);
         // Only masked triangles are asked about.
         while (rayQueryProceedEXT(bvh_query)) {

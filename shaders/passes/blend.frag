@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #ifdef BVH_QUERY
 #extension GL_EXT_ray_query : require
+#define BVH_OF_PIXELS
 #endif
 #include "shared/frame.glsl"
 #include "lib/brdf.glsl"

@@ -6,6 +6,7 @@
 #extension GL_GOOGLE_include_directive : require
 #ifdef BVH_QUERY
 #extension GL_EXT_ray_query : require
+#define BVH_OF_PIXELS
 #endif
 #define LAYERS
 #if defined(TRACED) || defined(GLASS)
