@@ -34,8 +34,12 @@ pub fn run() -> Result<(), CliError> {
     }
     let gpu = Gpu::open(&GpuOptions::default())?;
     println!("used unless --device says otherwise: {}", gpu.info().name);
-    let query = if gpu.info().has(RAY_QUERY) { "; --rays query asks for ray query" } else { "" };
-    println!("rays go by trees of our own{query}");
+    let by = match (gpu.ray_query(), gpu.info().has(RAY_QUERY)) {
+        (true, _) => "ray query; --rays trees asks for trees of our own",
+        (false, true) => "trees of our own; --rays query asks for ray query",
+        (false, false) => "trees of our own",
+    };
+    println!("rays go by {by}");
     drop(gpu);
     match Gpu::open(&GpuOptions { validation: true, ..Default::default() }) {
         Ok(_) => println!("validation layer: installed (--validation turns it on)"),

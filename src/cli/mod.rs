@@ -116,9 +116,9 @@ struct DeviceArgs {
     /// Turn on the Vulkan validation layer with synchronization validation; a message makes the exit code 8.
     #[arg(long)]
     validation: bool,
-    /// By what shaders send rays: trees of our own, or ray query, where the device has it. The picture is meant to be the same;
-    /// ray query is on trial (docs/bvh.md).
-    #[arg(long, value_name = "METHOD", default_value = "trees", value_parser = RayMethod::NAMES)]
+    /// By what shaders send rays: trees of our own, or ray query. The picture is the same but for rounding; auto takes ray query
+    /// where hardware has it (docs/bvh.md).
+    #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayMethod::NAMES)]
     rays: String,
 }
 

@@ -27,21 +27,23 @@ use super::{
 /// By what shaders send rays; the answers are the same (docs/bvh.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RayMethod {
-    /// Our own trees.
+    /// Ray query where hardware has it, else trees. Software drivers walk our trees about as fast, and compile them sooner.
     #[default]
+    Auto,
+    /// Our own trees.
     Trees,
-    /// Ray query; a device without it is an error. Not taken by itself until pictures by both have been compared (docs/bvh.md).
+    /// Ray query; a device without it is an error.
     Query,
 }
 
 impl RayMethod {
     /// What `parse` takes.
-    pub const NAMES: [&'static str; 2] = ["trees", "query"];
+    pub const NAMES: [&'static str; 3] = ["auto", "trees", "query"];
 
     /// The method of this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::NAMES.iter().zip([Self::Trees, Self::Query]).find(|(known, _)| **known == name).map(|(_, m)| m)
+        Self::NAMES.iter().zip([Self::Auto, Self::Trees, Self::Query]).find(|(known, _)| **known == name).map(|(_, m)| m)
     }
 }
 
@@ -156,6 +158,7 @@ impl Gpu {
         let devices = choose::describe_all(&instance)?;
         let info = choose::choose(&devices, options.device.as_deref())?;
         let rays = match options.rays {
+            RayMethod::Auto => info.has(choose::RAY_QUERY) && info.kind != vk::PhysicalDeviceType::CPU,
             RayMethod::Trees => false,
             RayMethod::Query if !info.has(choose::RAY_QUERY) => {
                 return Err(GpuError::Unsuitable {

@@ -79,7 +79,7 @@ pub fn no_gpu(what: &str) -> bool {
 }
 
 pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
-    gpu_by(RayMethod::Trees, faults)
+    gpu_by(RayMethod::Auto, faults)
 }
 
 /// A device whose rays go by this method.
