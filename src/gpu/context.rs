@@ -43,7 +43,11 @@ impl RayMethod {
     /// The method of this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::NAMES.iter().zip([Self::Auto, Self::Trees, Self::Query]).find(|(known, _)| **known == name).map(|(_, m)| m)
+        Self::NAMES
+            .iter()
+            .zip([Self::Auto, Self::Trees, Self::Query])
+            .find(|(known, _)| **known == name)
+            .map(|(_, m)| m)
     }
 }
 
