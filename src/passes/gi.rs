@@ -805,8 +805,8 @@ mod tests {
         };
         for step in 0..100u8 {
             let [here, next] = [step, step + 1].map(|step| all(f32::from(step) / 100.0));
-            // Single scattering loses more and more; never a tenth within a hundredth of roughness.
-            assert!(here > 0.5 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
+            // Single scattering loses more and more, at roughness 1 some two thirds; never much within a hundredth of roughness.
+            assert!(here > 0.3 && (here - next).abs() < 0.04, "{step}: {here} and {next}");
         }
         let plastic = met_material(&scene, &dielectric("plastic", Vec3::splat(0.5), 0.2));
         assert!(plastic.gloss == Vec3::ZERO && plastic.matte.x > 0.4);
