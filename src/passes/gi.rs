@@ -791,6 +791,7 @@ fn surfaces<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassB
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::scene::build::{SceneBuilder, dielectric, metal};
