@@ -1,20 +1,39 @@
 // What is shown of a still view's mean. One sample in hundreds that finds something moves the mean of a still view at once by
-// what can be seen: the picture follows it slowly, and the slower the longer the history, to the same mean.
+// what can be seen: the picture follows it slowly, and the slower the longer the history, to the same mean. The including shader
+// declares `frame`.
 #ifndef LIB_QUIET
 #define LIB_QUIET
+#include "lib/ycocg.glsl"
 
-// The picture goes after the mean by such a part of a step of eight bits a frame (1/3300 of white in the dark by sRGB's curve,
-// about a sixtieth of the light where it is not), by more before so many frames are in it.
+// Parts of a step of eight bits that a mean of many frames may move the picture by in a frame; by more before so many frames are
+// in it.
 const float QUIET_STEP = 0.1;
 const float QUIET_FROM = 64.0;
-// Stops that the exposure may change by from frame to frame meanwhile: after more the picture is the mean at once.
+// Stops that the exposure may change by from frame to frame meanwhile: after more the picture is the mean at once, for a step of
+// exposure changes the whole of it.
 const float QUIET_EXPOSURE = 0.5;
+
+bool quiet_exposure() {
+    return abs(log2(frame.history_scale)) < QUIET_EXPOSURE;
+}
+
+// A step of eight bits by sRGB's curve (of exposed light): 1/3300 of white in the dark, about a sixtieth of the light where it is
+// not.
+vec4 eight_bit_step(vec4 light) {
+    return vec4(1.0 / 3300.0) + light / 60.0;
+}
 
 // How far what is shown (exposed light) may go in a frame towards a mean of so many. What is early goes by the greater of both:
 // a pixel that was dark so far would else stay behind by as much as the exposure is bright.
 vec4 quiet_step(vec4 shown, vec4 mean, float count) {
     float early = QUIET_FROM / count;
-    return QUIET_STEP * (vec4(1.0 / 3300.0) + shown / 60.0 + early * early * early * (vec4(1.0 / 3300.0) + max(shown, mean) / 60.0));
+    return QUIET_STEP * (eight_bit_step(shown) + early * early * early * eight_bit_step(max(shown, mean)));
+}
+
+// What is shown now: what was shown, gone towards the mean by a step at most. Not a number fails every comparison.
+vec4 quiet_towards(vec4 mean, vec4 shown, vec4 step) {
+    bool sound = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(FARTHEST)));
+    return sound ? clamp(mean, shown - step, shown + step) : mean;
 }
 
 #endif

@@ -13,6 +13,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
+#include "lib/quiet.glsl"
 layout(set = 0, binding = 5) uniform texture2D matte_image;
 layout(set = 0, binding = 6) uniform texture2D glossy_image;
 layout(set = 0, binding = 7) uniform texture2D shown_image;
@@ -26,9 +27,6 @@ layout(location = 1) out vec4 out_shown;
 layout(location = 2) out vec4 out_diffuse;
 layout(location = 3) out vec4 out_specular;
 #endif
-
-// Stops that the exposure may change by from frame to frame while the picture goes slowly.
-const float QUIET_EXPOSURE = 0.5;
 
 // What the material's cavities leave of diffuse light, beyond what rays have met: both are of the same surroundings, so that
 // what the picture measures as hidden is not taken twice.
@@ -51,14 +49,9 @@ void main() {
     // Reflections in the picture take what these found no light for.
     const uint LATER = FRAME_REFLECTED_APART | FRAME_REFLECTED_BY_RAYS;
     vec3 light = to_half_range(diffuse + ((frame.bits & LATER) == LATER ? vec3(0.0) : specular));
-    // A step of exposure changes the whole picture: what it was behind is made up for at once.
-    if (gi.quiet > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
-        vec3 shown = texelFetch(shown_image, pixel, 0).rgb * frame.history_scale;
-        // A step of eight bits by sRGB's curve: 1/3300 of white in the dark, about a sixtieth of the light where it is not.
-        vec3 step = gi.quiet * (1.0 / 3300.0 + shown / 60.0);
-        // Not a number fails every comparison.
-        bool sound = all(greaterThanEqual(shown, vec3(0.0))) && all(lessThanEqual(shown, vec3(65504.0)));
-        light = sound ? clamp(light, shown - step, shown + step) : light;
+    if (gi.quiet > 0.0 && quiet_exposure()) {
+        vec4 shown = vec4(texelFetch(shown_image, pixel, 0).rgb * frame.history_scale, 0.0);
+        light = quiet_towards(vec4(light, 0.0), shown, gi.quiet * eight_bit_step(shown)).rgb;
     }
     out_light = vec4(light, 0.0);
     out_shown = vec4(light, 1.0);

@@ -411,12 +411,10 @@ void main() {
     out_history = vec4(clamp(joined.rgb, 0.0, FARTHEST), joined.a);
     out_shown = out_history;
 #if defined(DEBUG) || defined(STILL)
-    if (IS_STILL && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
+    if (IS_STILL && count > 0.0 && quiet_exposure()) {
         vec4 shown = texelFetch(shown_image, pixel, 0);
         shown.rgb *= frame.history_scale;
-        vec4 step = quiet_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count);
-        bool sound_shown = all(greaterThanEqual(shown, vec4(0.0))) && all(lessThanEqual(shown, vec4(FARTHEST)));
-        out_shown = sound_shown ? clamp(out_history, shown - step, shown + step) : out_history;
+        out_shown = quiet_towards(out_history, shown, quiet_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
     }
 #endif
     out_past.x = floatBitsToUint(distance_now);

@@ -19,9 +19,9 @@
 #include "shared/effects.glsl"
 #include "lib/packing.glsl"
 #include "lib/ycocg.glsl"
-#include "lib/quiet.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/quiet.glsl"
 layout(set = 0, binding = 1) uniform texture2D light_image;
 layout(set = 0, binding = 2) uniform texture2D depth_image;
 layout(set = 0, binding = 3) uniform texture2D velocity_image;
@@ -226,10 +226,9 @@ void main() {
     light = to_half(to_half_range(light), random(uvec3(gl_FragCoord.xy, taa.frame)));
     out_history = vec4(min(light, FARTHEST), min(count + weight, 2048.0));
     out_shown = out_history;
-    if (still && count > 0.0 && abs(log2(frame.history_scale)) < QUIET_EXPOSURE) {
-        vec3 shown = texelFetch(shown_image, ivec2(here), 0).rgb * frame.history_scale;
-        vec3 step = quiet_step(vec4(shown, 0.0), vec4(out_history.rgb, 0.0), count).rgb;
-        bool sound_shown = all(greaterThanEqual(shown, vec3(0.0))) && all(lessThanEqual(shown, vec3(FARTHEST)));
-        out_shown.rgb = sound_shown ? clamp(out_history.rgb, shown - step, shown + step) : out_history.rgb;
+    if (still && count > 0.0 && quiet_exposure()) {
+        vec4 shown = vec4(texelFetch(shown_image, ivec2(here), 0).rgb * frame.history_scale, 0.0);
+        vec4 mean = vec4(out_history.rgb, 0.0);
+        out_shown.rgb = quiet_towards(mean, shown, quiet_step(shown, mean, count)).rgb;
     }
 }
