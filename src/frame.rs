@@ -952,6 +952,8 @@ fn frame_data(
     if gi.is_some() {
         values.bits &= !shared::FRAME_MANY_BOUNCES;
     }
+    let found_by_rays = values.bits & shared::FRAME_REFLECTED_BY_RAYS != 0;
+    let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays;
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,
@@ -973,7 +975,7 @@ fn frame_data(
         has_environment: scene.has_environment,
         has_background: scene.has_background,
         culling,
-        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.reflections)?,
+        ssr: FrameSsr::new(gpu, (view, &sampling.motion), &settings.ssr, &sampling.reflections, apart_from_light)?,
         gi,
         visible,
         values,

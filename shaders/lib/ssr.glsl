@@ -28,11 +28,6 @@ float traced_share(float roughness) {
     return clamp((ssr.max_roughness - roughness) / max(ssr.max_roughness - begin, 1e-6), 0.0, 1.0);
 }
 
-// The surface of a pixel, if it reflects as the G-buffer says: not unlit, not lit by the layered pass.
-bool reflecting_surface(ivec2 pixel, float depth, float mark, out Surface s) {
-    return depth > 0.0 && mark < LAYER_MARK && load_surface(pixel, depth, s) && traced_share(sqrt(s.alpha)) > 0.0;
-}
-
 // Density (1/sr) of a direction sampled through visible normals. Heitz 2018, equations 3 and 17:
 // D G1 / (4 n.v), where G1 = 2 n.v / (n.v + sqrt(a^2 + (1 - a^2) n.v^2)).
 float visible_density(Surface s, vec3 l) {

@@ -14,9 +14,9 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5) uniform texture2D pyramid_image;
 layout(set = 0, binding = 6) uniform sampler2D picture_image;
+layout(set = 0, binding = 7) uniform utexture2D seen_image;
 #include "lib/facets.glsl"
 #include "lib/pattern.glsl"
 #include "lib/ssr.glsl"
@@ -61,19 +61,18 @@ bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out b
     return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
 }
 
-// A place of a pixel from which pixels around are blended, moved to where all of these show the same surface.
-vec2 blend_place(vec2 at) {
+// A place of a pixel with this plane and this normal from which pixels around are blended, moved to where all of these show the
+// same surface.
+vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     ivec2 pixel = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
-    vec3 plane = depth_plane(pixel);
-    vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
     vec2 off = clamp(at - (vec2(pixel) + 0.5), -0.5, 0.5);
     ivec2 side = ivec2(off.x < 0.0 ? -1 : 1, off.y < 0.0 ? -1 : 1);
     for (int axis = 0; axis < 2; ++axis) {
         ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
-        float z = texelFetch(depth_image, other, 0).x;
-        bool same = abs(z - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
-            && dot(unpack_normal(texelFetch(normal_image, other, 0).x), normal) > 0.9;
+        uvec2 seen = texelFetch(seen_image, other, 0).xy;
+        bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
+            && dot(unpack_normal(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
     }
     return vec2(pixel) + 0.5 + off;
@@ -82,14 +81,15 @@ vec2 blend_place(vec2 at) {
 // How sure it is what a ray finds that has been behind something.
 const float BEHIND = 0.5;
 
-// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST.
+// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface its pixel's plane and normal too.
 const float LOST = 0.0;
 const float SKY = -1.0;
 // Out of the picture, as a part of the ray.
 const float LEFT = 2.0;
 // As far as the sky is (m).
 const float SKY_FAR = 1e7;
-vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
+vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 plane, out vec3 normal) {
+    plane = normal = vec3(0.0);
     // Behind what it has passed there may be anything.
     float sure = 1.0;
     vec3 d = last - first;
@@ -136,7 +136,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
         if (!arrived) {
             break;
         }
-        vec3 plane = depth_plane(pixel);
+        plane = depth_plane(pixel);
         if (plane.x > 0.0) {
             vec2 middle = vec2(pixel) + 0.5;
             float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
@@ -146,7 +146,7 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction) {
             bool crosses = gap_in >= 0.0 && gap_out < 0.0;
             // It came in beside the surface, within its thickness.
             bool inside = gap_in < 0.0 && !beyond(enter_z, max(surface_in, 1e-12));
-            vec3 normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+            normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
             // What faces away from the ray is met from behind, and that side is not seen.
             if ((crosses || inside) && dot(normal, direction) < 0.0) {
                 // From the side the less sure the deeper.
@@ -180,9 +180,7 @@ void main() {
     out_light = vec4(0.0);
     out_place = 0u;
     Surface s;
-    if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
-        return;
-    }
+    load_surface(pixel, depth, s);
     vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
     float density = visible_density(s, direction);
     vec3 first, last;
@@ -191,8 +189,9 @@ void main() {
     float far = FAR_AWAY;
     // Below the surface: facets send it on to others, of which nothing is known.
     if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
-        met = walk(first, last, to_infinity, direction);
-        met.xyz = met.w > 0.0 ? vec3(blend_place(met.xy), met.z) : last;
+        vec3 plane, normal;
+        met = walk(first, last, to_infinity, direction, plane, normal);
+        met.xyz = met.w > 0.0 ? vec3(blend_place(met.xy, plane, normal), met.z) : last;
         vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, max(met.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }

@@ -1,30 +1,24 @@
 #version 460
 // variants: COARSE
 // The pyramid that reflected rays walk: of each cell the nearest depth that lies in it and the depth at which what is seen in
-// it ends, the farthest and as thick as things are taken for. Level 0 has the pixels, each as the piece of a plane through
-// its centre that its neighbours show; sizes are rounded up, so that cell (x, y) of level n is the pixels from (x, y) 2^n
-// on, whatever the picture's size. COARSE: levels 6 and 7 from level 5.
+// it ends, the farthest and as thick as things are taken for. Pass `ssr_surroundings` made level 0, of the pixels; sizes are
+// rounded up, so that cell (x, y) of level n is the pixels from (x, y) 2^n on, whatever the picture's size. COARSE: levels 6 and
+// 7 from level 5.
 //
 // Greene, Kass and Miller 1993, "Hierarchical Z-Buffer Visibility"; Uludag 2014, "Hi-Z Screen-Space Cone-Traced
 // Reflections" (GPU Pro 5).
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_samplerless_texture_functions : require
-#include "shared/frame.glsl"
 #include "shared/ssr.glsl"
 
 layout(local_size_x = 16, local_size_y = 16) in;
 
-layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/ssr_pyramid.glsl"
-#ifndef COARSE
-layout(set = 0, binding = 1) uniform texture2D depth_image;
-layout(set = 0, binding = 21, rg32f) uniform writeonly image2D pyramid_image;
-#include "lib/ssr_plane.glsl"
-const int FROM = 0;
-#else
 layout(set = 0, binding = 21, rg32f) uniform image2D pyramid_image;
+#ifdef COARSE
 const int FROM = 5;
+#else
+const int FROM = 0;
 #endif
 
 shared vec2 parts[256];
@@ -40,15 +34,7 @@ vec2 source(ivec2 cell) {
     if (any(greaterThanEqual(cell, level_size(FROM)))) {
         return vec2(0.0, 1.0);
     }
-#ifdef COARSE
     return imageLoad(pyramid_image, level_corner(FROM) + cell).xy;
-#else
-    vec3 plane = depth_plane(cell);
-    float rise = 0.5 * (abs(plane.y) + abs(plane.z));
-    vec2 value = vec2(plane.x + rise, depth_behind(plane.x - rise));
-    store(0, cell, value);
-    return value;
-#endif
 }
 
 vec2 join(vec2 a, vec2 b) { return vec2(max(a.x, b.x), min(a.y, b.y)); }

@@ -1,11 +1,11 @@
 #version 460
-// variants: HALF
+// features: HALF ALONE
 // What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for this pixel's surface.
 //
 // Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in Real-Time Rendering"):
 // the sum of light times BRDF over density is divided by the sum of BRDF over density, and the surface's whole reflectance
 // comes in by its split sum afterwards. Fresnel's term is in that, not in the weights. With HALF, of rays of every second pixel
-// on each side.
+// on each side. With ALONE no history follows: it is brought into the light at once.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -15,22 +15,31 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5) uniform texture2D end_image;
 layout(set = 0, binding = 6) uniform texture2D found_image;
 layout(set = 0, binding = 7) uniform texture2D surroundings_image;
 layout(set = 0, binding = 8) uniform utexture2D place_image;
+// Depths and normals of pixels.
+layout(set = 0, binding = 10) uniform utexture2D seen_image;
 #ifdef HALF
 layout(set = 0, binding = 9) uniform sampler2D picture_image;
 #endif
 #include "lib/ssr.glsl"
 
+#ifdef ALONE
+layout(set = 0, binding = 11) uniform texture2D light_image;
+layout(set = 0, binding = 12) uniform texture2D reflectance_image;
+#include "lib/ssr_light.glsl"
+
+layout(location = 0) out vec4 out_light;
+#else
 // Light that rays found, by its share of all rays; and the share that the surroundings keep, with what hides them.
 layout(location = 0) out vec4 out_reflection;
 // Length of the rays (m), and where in the picture the one that counts most ended.
 layout(location = 1) out uvec2 out_met;
 // Shares of rays that found a surface and that found none.
 layout(location = 2) out vec2 out_shares;
+#endif
 
 // Below this alpha a full image of rays has the pixel's own ray only: a neighbour's counts nothing.
 const float MIRROR = 0.0026;
@@ -52,14 +61,19 @@ const int SCALE = 1;
 const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
 #ifdef HALF
-// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not.
+// Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
+// shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     vec3 normal = unpack_normal(texelFetch(normal_image, ivec2(found), 0).x);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
     vec2 own = (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
-    return towards < -1e-3 && clip.w > 0.0 && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
+    ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
+    uvec2 seen = texelFetch(seen_image, pixel, 0).xy;
+    vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
+    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
+    return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
 }
 #endif
 
@@ -73,14 +87,12 @@ struct Neighbourhood {
 
 Neighbourhood neighbourhood(Surface s, float depth) {
     float most = REACH + REACH_ROUGH * sqrt(s.alpha);
-    vec3 right = normalize(frame.inverse_projection[0].xyz);
-    vec3 down = normalize(frame.inverse_projection[1].xyz);
     // Angle of a pixel (rad).
     float w = frame.inverse_projection[2].w * depth + frame.inverse_projection[3].w;
-    float angle = 2.0 * length(frame.inverse_projection[1].xyz) / (float(ssr.size.y) * w * length(s.position));
+    float angle = ssr.pixel / (w * length(s.position));
     float cosine = clamp(dot(s.normal, s.view), 0.1, 1.0);
     vec3 side = cross(s.normal, s.view);
-    vec2 across = vec2(dot(side, right), dot(side, down));
+    vec2 across = vec2(dot(side, ssr.right), dot(side, ssr.down));
     across = dot(across, across) > 1e-6 ? normalize(across) : vec2(1.0, 0.0);
     vec2 half_axes = vec2(most * cosine, most) / float(SCALE);
     Neighbourhood n;
@@ -95,14 +107,10 @@ Neighbourhood neighbourhood(Surface s, float depth) {
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    float open = texelFetch(surroundings_image, pixel, 0).a;
-    out_reflection = vec4(0.0, 0.0, 0.0, open);
-    out_met = uvec2(0u);
-    out_shares = vec2(0.0);
+    vec4 around_here = texelFetch(surroundings_image, pixel, 0);
+    float open = ssr.bare == 0u ? around_here.a : 1.0;
     Surface s;
-    if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
-        return;
-    }
+    load_surface(pixel, depth, s);
     float roughness = sqrt(s.alpha);
     bool sharp = s.alpha < MIRROR;
     Surface wide = s;
@@ -138,9 +146,10 @@ void main() {
         ivec2 other = min(texel * SCALE, ivec2(ssr.size) - 1);
         vec4 end = texelFetch(end_image, texel, 0);
         vec4 found = texelFetch(found_image, texel, 0);
-        vec4 clip = vec4((vec2(other) + 0.5) / vec2(ssr.size) * 2.0 - 1.0, texelFetch(depth_image, other, 0).x, 1.0);
+        uvec2 seen_there = texelFetch(seen_image, other, 0).xy;
+        vec4 clip = vec4((vec2(other) + 0.5) / vec2(ssr.size) * 2.0 - 1.0, uintBitsToFloat(seen_there.x), 1.0);
         bool beside = abs(dot(off_plane, clip)) <= off_most * abs(dot(divided, clip))
-            && dot(unpack_normal(texelFetch(normal_image, other, 0).x), s.normal) >= 0.8;
+            && dot(unpack_normal(seen_there.y), s.normal) >= 0.8;
         // Another place sees the end of a ray in another direction, and smaller or greater.
         vec3 to = end.xyz - s.position;
         float to_end = length(to);
@@ -171,9 +180,8 @@ void main() {
         best = weight_met > most && counts && seen > 0.0 ? texel : best;
         most = counts && seen > 0.0 ? max(most, weight_met) : most;
     }
-    if (!(all > 0.0)) {
-        return;
-    }
+    // Of no ray: as though all were lost.
+    all = all > 0.0 ? all : 1.0;
     uint place = met > 0.0 ? texelFetch(place_image, best, 0).x : 0u;
 #ifdef HALF
     if (sharp && met > 0.0) {
@@ -189,9 +197,15 @@ void main() {
 #endif
     float share = traced_share(roughness);
     float surroundings = (sky + max(all - shown - sky, 0.0) * open) / all;
-    out_reflection = vec4(to_half_range(light / all * share), mix(open, surroundings, share));
+    vec4 reflection = vec4(to_half_range(light / all * share), mix(open, surroundings, share));
+#ifdef ALONE
+    vec3 found = found_light(s, reflection.rgb);
+    out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around_here.rgb, reflection.a, found), 1.0);
+#else
     // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
     float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
+    out_reflection = reflection;
     out_met = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
     out_shares = vec2(shown, sky) / all;
+#endif
 }

@@ -4,8 +4,8 @@
 // lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
 // bounced light found, of which nothing is hidden any more. Then the
 // picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
-// that it writes is 1 where rays are sent, so that later passes leave out all else before they shade. With BARE there is
-// neither environment nor probe.
+// that it writes is 1 where rays are sent, so that later passes leave out all else before they shade. With BARE there are no
+// surroundings and no surface is a light's: rays see the light as it is, and nothing is to be kept apart.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -15,26 +15,39 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#ifndef BARE
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 layout(set = 0, binding = 10) uniform texture2D light_image;
 layout(set = 0, binding = 11) uniform texture2D traced_image;
-layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/environment.glsl"
+#endif
 #include "lib/ssr.glsl"
+#include "lib/ssr_plane.glsl"
 
-layout(location = 0) out vec4 out_surroundings;
-layout(location = 1) out vec4 out_picture;
-// Depth and normal, of which later frames ask where surfaces were.
-layout(location = 2) out uvec2 out_seen;
+// Depth and normal, which later passes read together, and of which later frames ask where surfaces were.
+layout(location = 0) out uvec2 out_seen;
+// The finest level of the pyramid of depths: the nearest of the piece of a plane that the pixel shows, and the depth at which
+// its farthest ends.
+layout(location = 1) out vec2 out_cell;
+#ifndef BARE
+layout(location = 2) out vec4 out_surroundings;
+layout(location = 3) out vec4 out_picture;
+#endif
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec4 emission = texelFetch(emission_image, pixel, 0);
+#ifndef BARE
     vec3 light = texelFetch(light_image, pixel, 0).rgb;
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
     out_surroundings = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);
+#endif
+    vec3 plane = depth_plane(pixel);
+    float rise = 0.5 * (abs(plane.y) + abs(plane.z));
+    out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
     gl_FragDepth = 0.0;
     Surface s;
@@ -43,6 +56,7 @@ void main() {
     }
     bool asks = traced_share(sqrt(s.alpha)) > 0.0;
     gl_FragDepth = asks ? 1.0 : 0.0;
+#ifndef BARE
     if ((frame.bits & FRAME_REFLECTED_BY_RAYS) != 0u) {
         // What hides the surroundings is in it.
         out_surroundings = vec4(to_half_range(texelFetch(traced_image, pixel, 0).rgb), 1.0);
@@ -53,13 +67,10 @@ void main() {
         ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
         : unmeasured_visibility(s, surface_occlusion(pixel));
     float open = specular_visibility(s, visible);
-#ifdef BARE
-    vec3 reflected = vec3(0.0);
-#else
     vec3 reflected = has_surroundings() ? environment_reflection(s) : vec3(0.0);
     reflected *= frame.pre_exposure;
-#endif
     // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all.
     out_surroundings = asks ? vec4(to_half_range(reflected), open) : vec4(to_half_range(reflected * open), 1.0);
     out_picture = vec4(to_half_range(light + reflected * open), 1.0);
+#endif
 }

@@ -1,5 +1,5 @@
 #version 460
-// variants: DEBUG WAYS STILL
+// variants: DEBUG WAYS STILL CAMERA
 // Reflections join those of the frames before, found where what is reflected was seen in the mirror then.
 //
 // A mirror image stays where it is while the camera moves: behind the surface by the length of the ray, nearer where the
@@ -8,7 +8,7 @@
 // lobe, the more a reflection stays with its surface.
 //
 // With WAYS, by the way that is set instead; with STILL nothing has moved since a frame before, and the history lies where it
-// is; with DEBUG either, and what was found and chosen too.
+// is; with CAMERA nothing else has moved; with DEBUG any of these, and what was found and chosen too.
 #extension GL_GOOGLE_include_directive : require
 #ifdef DEBUG
 #define WAYS
@@ -21,10 +21,9 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 5) uniform texture2D reflection_image;
 layout(set = 0, binding = 6) uniform utexture2D met_image;
-#ifndef STILL
+#if !defined(STILL) && !defined(CAMERA)
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
 #endif
 layout(set = 0, binding = 8) uniform texture2D history_image;
@@ -33,7 +32,11 @@ layout(set = 0, binding = 9) uniform utexture2D past_image;
 layout(set = 0, binding = 10) uniform texture2D shown_image;
 #endif
 #ifndef STILL
+#ifndef CAMERA
 layout(set = 0, binding = 11) uniform utexture2D seen_image;
+#endif
+// Depths and normals of this frame's pixels.
+layout(set = 0, binding = 13) uniform utexture2D seen_now_image;
 #endif
 #ifdef DEBUG
 layout(set = 0, binding = 12) uniform texture2D shares_image;
@@ -61,8 +64,8 @@ const uint REPROJECTION = SSR_VIRTUAL;
 
 layout(location = 0) out vec4 out_history;
 // How far from the camera the image seems to be (m), frames in the history and how far (pixels) what is reflected went by
-// itself.
-layout(location = 1) out uvec2 out_past;
+// itself, the surface's depth and normal.
+layout(location = 1) out uvec4 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
@@ -97,6 +100,7 @@ struct Motion {
     vec3 normal;
 };
 
+#ifndef CAMERA
 Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
     vec4 clip_now = ssr.to_clip * vec4(place, 1.0);
@@ -127,6 +131,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     }
     return motion;
 }
+#endif
 
 // Mean curvature (1/m) of the surface from the normals around: along each axis of the picture of both sides the less.
 float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
@@ -139,16 +144,16 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
                 continue;
             }
             // Most surfaces are flat.
-            uint other_bits = texelFetch(normal_image, other, 0).x;
-            if (other_bits == normal_bits) {
+            uvec2 seen = texelFetch(seen_now_image, other, 0).xy;
+            if (seen.y == normal_bits) {
                 least = 0.0;
                 continue;
             }
-            float depth = texelFetch(depth_image, other, 0).x;
+            float depth = uintBitsToFloat(seen.x);
             if (depth <= 0.0) {
                 continue;
             }
-            vec3 turned = unpack_normal(other_bits) - normal;
+            vec3 turned = unpack_normal(seen.y) - normal;
             vec3 step = position_at(other, depth) - place;
             float curvature = dot(turned, step) / max(dot(step, step), 1e-12);
             // Normals have 16 bits: what they change less is nothing.
@@ -166,7 +171,7 @@ float length_around(ivec2 pixel, float own, float alpha) {
         return own;
     }
     float nearness = 0.0, count = 0.0;
-    for (int i = 0; i < 9; ++i) {
+    for (int i = 0; i < 9; i += 2) {
         ivec2 other = clamp(pixel + 2 * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
         float t = uintBitsToFloat(texelFetch(met_image, other, 0).x);
         if (t > 0.0) {
@@ -185,17 +190,28 @@ struct Lookup {
     bool seen;
 };
 
+// The line of sight beyond a surface: in this frame's picture and in the last one's where the surface is, and a metre more.
+struct Sight {
+    vec4 now, now_on;
+    vec4 then, then_on;
+};
+
+Sight sight_of(Surface s) {
+    vec4 at = vec4(s.position, 1.0), on = vec4(-s.view, 0.0);
+    return Sight(ssr.to_clip * at, ssr.to_clip * on, ssr.to_clip_before * at, ssr.to_clip_before * on);
+}
+
 // Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer` brings the image towards the
 // surface. Of another way than the surface's.
-Lookup image_lookup(vec2 here, Surface s, Motion own, vec3 went, float t, float nearer) {
-    vec3 image = s.position - s.view * (t * nearer);
-    vec3 image_then = image;
+Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t, float nearer) {
+    vec3 image_then = s.position - s.view * (t * nearer);
+    vec4 now = sight.now + sight.now_on * (t * nearer);
+    vec4 then = sight.then + sight.then_on * (t * nearer);
     if (own.moves || went != vec3(0.0)) {
         vec3 thing_then = s.position + reflect(-s.view, s.normal) * t - went;
         image_then = virtual_image(own.before, own.normal, thing_then, nearer);
+        then = ssr.to_clip_before * vec4(image_then, 1.0);
     }
-    vec4 now = ssr.to_clip * vec4(image, 1.0);
-    vec4 then = ssr.to_clip_before * vec4(image_then, 1.0);
     bool seen = now.w > 0.0 && then.w > 0.0;
     vec2 there = seen ? here - (to_pixels(now) - to_pixels(then)) : here;
     return Lookup(there, distance(image_then, ssr.eye_before), 2.0, seen);
@@ -204,21 +220,25 @@ Lookup image_lookup(vec2 here, Surface s, Motion own, vec3 went, float t, float 
 // The chosen way.
 Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float t, vec2 nearer) {
     vec2 here = vec2(pixel) + 0.5;
-    vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
+    Sight sight = sight_of(s);
+    // The image of velocities has half floats: where nothing moves by itself the camera tells more.
+    vec2 velocity = sight.then.w > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
+#ifndef CAMERA
+    velocity = own.moves || sight.then.w <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
+#endif
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
     if (REPROJECTION == SSR_SURFACE || t <= 0.0) {
         return by_surface;
     }
     Motion stands = Motion(false, 0.0, true, s.position, s.normal);
-    Lookup plain = image_lookup(here, s, stands, vec3(0.0), t, 1.0);
+    Lookup plain = image_lookup(here, s, sight, stands, vec3(0.0), t, 1.0);
     if (REPROJECTION == SSR_HIT_PARALLAX) {
         return plain;
     }
     if (REPROJECTION == SSR_SMALLEST) {
         // Of the surface, of the surface by the camera alone, of the image by the camera alone, of what is reflected.
-        vec4 now = ssr.to_clip * vec4(s.position, 1.0);
-        vec4 then = ssr.to_clip_before * vec4(s.position, 1.0);
-        vec2 motions[4] = vec2[](velocity, then.w > 0.0 ? to_pixels(now) - to_pixels(then) : velocity,
+        vec2 by_camera = sight.then.w > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
+        vec2 motions[4] = vec2[](velocity, by_camera,
                                  plain.seen ? here - plain.there : velocity, thing.before.xy);
         vec2 least = motions[0];
         for (int i = 1; i < 4; ++i) {
@@ -229,14 +249,14 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     if (min(nearer.x, nearer.y) <= 0.0 || own.moves && !own.known) {
         return by_surface;
     }
-    Lookup image = image_lookup(here, s, own, went, t, nearer.x);
+    Lookup image = image_lookup(here, s, sight, own, went, t, nearer.x);
     // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
     vec3 across = s.normal - dot(s.normal, s.view) * s.view;
     vec4 beside = ssr.to_clip * vec4(s.position + across * (0.01 * length(s.position)), 1.0);
-    vec2 along = to_pixels(beside) - to_pixels(ssr.to_clip * vec4(s.position, 1.0));
+    vec2 along = to_pixels(beside) - to_pixels(sight.now);
     if (nearer.x != nearer.y && beside.w > 0.0 && dot(along, along) > 1e-8) {
         along = normalize(along);
-        vec2 there = image_lookup(here, s, own, went, t, nearer.y).there;
+        vec2 there = image_lookup(here, s, sight, own, went, t, nearer.y).there;
         image.there = there + along * dot(along, image.there - there);
     }
     image.there = mix(by_surface.there, image.there, mirror_share(s.alpha));
@@ -271,16 +291,14 @@ void main() {
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     out_history = now;
     out_shown = now;
-    out_past = uvec2(0u);
+    out_past = uvec4(0u);
     out_motion = vec2(0.0);
 #ifdef DEBUG
     out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
     out_chosen = vec4(0.0);
 #endif
     Surface s;
-    if (!reflecting_surface(pixel, depth, texelFetch(emission_image, pixel, 0).a, s)) {
-        return;
-    }
+    load_surface(pixel, depth, s);
     uvec2 met = texelFetch(met_image, pixel, 0).xy;
     vec4 past = vec4(0.0);
     float count = 0.0;
@@ -295,10 +313,13 @@ void main() {
     out_motion = vec2(0.0);
 #else
     float t = length_around(pixel, uintBitsToFloat(met.x), s.alpha);
-    Motion own = motion_of(pixel, s.position, s.normal);
     // What is reflected, where rays found it.
     Motion thing = Motion(false, 0.0, true, vec3(1e9), s.normal);
     vec3 went = vec3(0.0);
+#ifdef CAMERA
+    Motion own = Motion(false, 0.0, true, s.position, s.normal);
+#else
+    Motion own = motion_of(pixel, s.position, s.normal);
     if (t > 0.0 && t < FAR_AWAY) {
         ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
         vec3 place = position_at(at, texelFetch(depth_image, at, 0).x);
@@ -306,6 +327,7 @@ void main() {
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
     }
+#endif
     float thing_own = thing.own;
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
     float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, normal_bits) : 0.0;
@@ -334,16 +356,15 @@ void main() {
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec2 was = texelFetch(past_image, texel, 0).xy;
-            uvec2 seen = texelFetch(seen_image, texel, 0).xy;
+            uvec4 was = texelFetch(past_image, texel, 0);
             vec4 held = texelFetch(history_image, texel, 0);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
-            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen.x));
+            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(was.z));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal(seen.y), own.normal) + abs(curvature) * length(aside);
+            float turned = dot(unpack_normal(was.w), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
@@ -419,6 +440,7 @@ void main() {
 #endif
     out_past.x = floatBitsToUint(distance_now);
     out_past.y = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing_own, 1e4)));
+    out_past.zw = uvec2(floatBitsToUint(depth), normal_bits);
 #ifdef DEBUG
     out_found = vec4(texelFetch(shares_image, pixel, 0).xy, t, float(reason));
     out_chosen = vec4(here - at.there, count + 1.0, at.way);

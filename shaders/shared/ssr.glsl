@@ -24,6 +24,10 @@ struct SsrConstants {
     float gamma;               // standard deviations of its neighbourhood that a history may be off its mean
     uint level_count;          // of the pyramid of depths, the picture's own included
     uint level_row;            // width of the picture rounded up to cells of the coarsest level (pixels)
+    uint bare;                 // 1: nothing is reflected but what rays find in the picture
+    vec3 right;                // unit vectors to the right and down in the picture
+    float pixel;               // height of a pixel at depth 1 (before the division)
+    vec3 down;
     uint pad0[3];
 };
 

@@ -221,6 +221,7 @@ impl Sampling {
             },
             follows: reflected.is_some(),
             still: reflected.is_some() && !moved,
+            camera_alone: posed.is_none(),
             alone: !keeps_reflections(settings),
             jitter_before: before.and_then(|before| before.temporal).map_or(DVec2::ZERO, jitter::halton),
             before: (old.inverse, old.position - view.position),

@@ -788,6 +788,30 @@ impl Recorder<'_> {
         }
     }
 
+    /// Copies the first level of an image to that of another of the same size and format.
+    pub fn copy_image(&mut self, from: &Arc<Image>, to: &Arc<Image>) {
+        self.keep(Arc::clone(from) as _);
+        self.keep(Arc::clone(to) as _);
+        let ([a, b], region) = ([from.info(), to.info()], whole_level(from, 0, 0));
+        assert!((a.width, a.height, a.format) == (b.width, b.height, b.format), "a copy of another kind of image");
+        let region = vk::ImageCopy::default()
+            .src_subresource(region.image_subresource)
+            .dst_subresource(region.image_subresource)
+            .extent(region.image_extent);
+        let (device, commands) = self.raw();
+        // SAFETY: recording outside of rendering; both images are alike, and in the layouts of transfers.
+        unsafe {
+            device.cmd_copy_image(
+                commands,
+                from.handle,
+                vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+                to.handle,
+                vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+                &[region],
+            );
+        }
+    }
+
     /// Copies the start of one buffer to another.
     pub fn copy_buffer(&mut self, from: &Arc<Buffer>, to: &Arc<Buffer>, from_offset: u64, to_offset: u64, size: u64) {
         self.keep(Arc::clone(from) as _);

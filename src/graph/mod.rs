@@ -287,17 +287,38 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Copies an image to the host; the buffer's rows are packed.
-    pub fn read_back(&mut self, name: &str, image: ImageHandle) -> BufferHandle {
-        let size = match self.resources.get(image.0).map(|resource| &resource.kind) {
+    /// A copy of an image, to draw over while passes read the image itself.
+    pub fn copied(&mut self, name: &str, image: ImageHandle) -> ImageHandle {
+        let (width, height, format) = self.shape(image).unwrap_or((1, 1, vk::Format::UNDEFINED));
+        let copy = self.image(name, width, height, format);
+        self.pass(&format!("copy to {name}")).uses(image, Access::CopyFrom).uses(copy, Access::CopyTo).record(
+            move |cx| {
+                let (image, copy) = (cx.image(image), cx.image(copy));
+                cx.rec.copy_image(&image, &copy);
+                Ok(())
+            },
+        );
+        copy
+    }
+
+    /// Width, height and format of an image.
+    fn shape(&self, image: ImageHandle) -> Option<(u32, u32, vk::Format)> {
+        match self.resources.get(image.0).map(|resource| &resource.kind) {
             Some(
-                Kind::Transient { width, height, format }
+                &(Kind::Transient { width, height, format }
                 | Kind::Kept { width, height, format }
                 | Kind::Shared { width, height, format }
-                | Kind::History { width, height, format, .. },
-            ) => u64::from(*width) * u64::from(*height) * crate::gpu::readback::texel_size(*format),
-            _ => 0,
-        };
+                | Kind::History { width, height, format, .. }),
+            ) => Some((width, height, format)),
+            _ => None,
+        }
+    }
+
+    /// Copies an image to the host; the buffer's rows are packed.
+    pub fn read_back(&mut self, name: &str, image: ImageHandle) -> BufferHandle {
+        let size = self.shape(image).map_or(0, |(width, height, format)| {
+            u64::from(width) * u64::from(height) * crate::gpu::readback::texel_size(format)
+        });
         let buffer = self.readback(name, size);
         self.pass(&format!("read back {name}")).uses(image, Access::CopyFrom).uses(buffer, Access::CopyTo).record(
             move |cx| {
@@ -440,7 +461,10 @@ fn record_pass(
         .iter()
         .filter_map(|&(index, clear)| {
             let image = target(index)?;
-            let integer = matches!(image.info().format, vk::Format::R32_UINT | vk::Format::R32G32_UINT);
+            let integer = matches!(
+                image.info().format,
+                vk::Format::R32_UINT | vk::Format::R32G32_UINT | vk::Format::R32G32B32A32_UINT
+            );
             Some(ColorTarget { image, clear, integer })
         })
         .collect();

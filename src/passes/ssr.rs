@@ -8,17 +8,17 @@ use std::sync::Arc;
 use glam::{DMat4, DVec2, DVec3, Mat4, Vec2, Vec3};
 
 use super::{
-    FrameData, GpuScene, View, dynamic_buffer,
+    FrameData, GpuScene, Uploader, View, dynamic_buffer,
     gbuffer::{Gbuffer, LIGHT},
     velocity::{Moment, VELOCITY},
 };
 use crate::{
     gpu::{
-        Bind, Buffer, BufferKind, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, SamplerInfo,
+        Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo, SamplerInfo,
         vk,
     },
     graph::{Access, Graph, ImageHandle, PassBuilder},
-    photometry::environment::dfg_table,
+    photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,
     shader_struct,
 };
@@ -33,6 +33,8 @@ const PLACE: vk::Format = vk::Format::R32_UINT;
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
 /// 1 where rays are sent, else 0.
 const ASKS: vk::Format = vk::Format::D16_UNORM;
+/// Four packed numbers.
+const QUAD: vk::Format = vk::Format::R32G32B32A32_UINT;
 /// Two packed numbers.
 const PAIR: vk::Format = vk::Format::R32G32_UINT;
 /// Light and a share, where single frames make no mean.
@@ -86,6 +88,14 @@ shader_struct! {
         pub level_count: u32,
         /// Width of the picture rounded up to cells of the coarsest level (pixels).
         pub level_row: u32,
+        /// 1: nothing is reflected but what rays find in the picture.
+        pub bare: u32,
+        /// Unit vector to the right in the picture.
+        pub right: Vec3,
+        /// Height of a pixel where homogeneous coordinates are divided by 1 (m).
+        pub pixel: f32,
+        /// Unit vector down in the picture.
+        pub down: Vec3,
         /// Padding.
         pub pad0: [u32; 3],
     }
@@ -169,6 +179,8 @@ pub struct SsrFrame {
     pub follows: bool,
     /// Nothing has moved since.
     pub still: bool,
+    /// Nothing but the camera has.
+    pub camera_alone: bool,
     /// The frame is one of those whose mean is the picture: it keeps no history.
     pub alone: bool,
     /// Of the last frame's samples from their pixels' centres (pixels).
@@ -184,10 +196,12 @@ pub struct FrameSsr {
     constants: Arc<Buffer>,
     values: SsrConstants,
     history: bool,
+    camera_alone: bool,
 }
 
 impl FrameSsr {
-    /// Of a frame with these settings; none where they are off.
+    /// Of a frame with these settings; none where they are off. Without `surroundings` surfaces reflect no environment, no probe
+    /// and no bounced light, and none of them is a light's.
     ///
     /// # Errors
     /// Out of memory.
@@ -196,6 +210,7 @@ impl FrameSsr {
         (view, motion): (&View, &[Moment; 2]),
         settings: &SsrSettings,
         frame: &SsrFrame,
+        surroundings: bool,
     ) -> GpuResult<Option<Self>> {
         if !settings.enabled {
             return Ok(None);
@@ -231,9 +246,14 @@ impl FrameSsr {
             gamma: 1.25,
             level_count,
             level_row,
+            bare: u32::from(!surroundings),
+            right: view.inverse.x_axis.truncate().normalize_or_zero(),
+            pixel: 2.0 * view.inverse.y_axis.truncate().length() / view.height as f32,
+            down: view.inverse.y_axis.truncate().normalize_or_zero(),
             ..SsrConstants::default()
         };
-        Ok(Some(Self { constants: dynamic_buffer(gpu, "reflection constants", &[values])?, values, history }))
+        let constants = dynamic_buffer(gpu, "reflection constants", &[values])?;
+        Ok(Some(Self { constants, values, history, camera_alone: frame.camera_alone }))
     }
 }
 
@@ -275,6 +295,7 @@ pub struct SsrInputs {
 /// How frames are joined.
 struct Temporal {
     virtual_image: Arc<GraphicsPipeline>,
+    camera_alone: Arc<GraphicsPipeline>,
     other_ways: Arc<GraphicsPipeline>,
     still: Arc<GraphicsPipeline>,
     debug: Arc<GraphicsPipeline>,
@@ -285,12 +306,14 @@ pub struct SsrPass {
     depth: Arc<ComputePipeline>,
     depth_coarse: Arc<ComputePipeline>,
     surroundings: [Arc<GraphicsPipeline>; 2],
-    trace: [Arc<GraphicsPipeline>; 2],
-    resolve: [Arc<GraphicsPipeline>; 2],
+    asked_half: Arc<GraphicsPipeline>,
+    trace: Arc<GraphicsPipeline>,
+    /// At full resolution and at half; for a history, and by themselves.
+    resolve: [[Arc<GraphicsPipeline>; 2]; 2],
     temporal: Temporal,
-    composite: Arc<GraphicsPipeline>,
-    composite_motion: Arc<GraphicsPipeline>,
-    reflectances: Arc<Buffer>,
+    /// Of pixels that send rays, and of all; without motion and with it.
+    composite: [[Arc<GraphicsPipeline>; 2]; 2],
+    reflectances: Arc<Image>,
 }
 
 impl SsrPass {
@@ -309,36 +332,55 @@ impl SsrPass {
         let asked = Some((ASKS, false, vk::CompareOp::LESS));
         let make_where_asked =
             |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
-        let surroundings = |name: &str, fragment: &str| {
-            make_with(name, fragment, &[LIGHT, LIGHT, PAIR], Some((ASKS, true, vk::CompareOp::ALWAYS)))
-        };
+        let asking = Some((ASKS, true, vk::CompareOp::ALWAYS));
         let rays = [RAY, REFLECTION, PLACE];
         let resolved = [REFLECTION, PAIR, SHARES];
-        let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, RAY, RAY];
+        let joined = [HISTORY, QUAD, VELOCITY, REFLECTION, RAY, RAY];
         let table = dfg_table();
-        let bytes: &[u8] = bytemuck::cast_slice(&table);
-        let reflectances = Buffer::new(gpu, "reflectances", bytes.len() as u64, BufferKind::Dynamic)?;
-        reflectances.write(0, bytes);
+        let side = DFG_SIZE as u32;
+        let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+        let info = ImageInfo { width: side, height: side, mips: 1, format: vk::Format::R32G32_SFLOAT, usage };
+        let reflectances = Image::new(gpu, "reflectances", info)?;
+        let pairs: Vec<[f32; 2]> = table.iter().map(|entry| [entry.x, entry.y]).collect();
+        let mut uploader = Uploader::new(gpu)?;
+        uploader.texture(&reflectances, &[bytemuck::cast_slice(&pairs).to_vec()])?;
+        uploader.finish()?;
         Ok(Self {
             depth: ComputePipeline::new(gpu, "ssr depth", "ssr_depth.comp")?,
             depth_coarse: ComputePipeline::new(gpu, "ssr depth coarse", "ssr_depth.comp+COARSE")?,
             surroundings: [
-                surroundings("ssr surroundings", "ssr_surroundings.frag")?,
-                surroundings("ssr surroundings bare", "ssr_surroundings.frag+BARE")?,
+                make_with("ssr surroundings", "ssr_surroundings.frag", &[PAIR, CELL, LIGHT, LIGHT], asking)?,
+                make_with("ssr surroundings bare", "ssr_surroundings.frag+BARE", &[PAIR, CELL], asking)?,
             ],
-            trace: [make_where_asked("ssr", "ssr.frag", &rays)?, make("ssr half", "ssr.frag", &rays)?],
+            asked_half: make_with("ssr asked", "ssr_asked.frag", &[], asking)?,
+            trace: make_where_asked("ssr", "ssr.frag", &rays)?,
             resolve: [
-                make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved)?,
-                make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved)?,
+                [
+                    make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved)?,
+                    make_where_asked("ssr resolve alone", "ssr_resolve.frag+ALONE", &[LIGHT])?,
+                ],
+                [
+                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved)?,
+                    make_where_asked("ssr resolve half alone", "ssr_resolve.frag+HALF+ALONE", &[LIGHT])?,
+                ],
             ],
             temporal: Temporal {
                 virtual_image: make_where_asked("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
+                camera_alone: make_where_asked("ssr temporal camera", "ssr_temporal.frag+CAMERA", &joined[..4])?,
                 other_ways: make_where_asked("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
                 still: make_where_asked("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
                 debug: make_where_asked("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
             },
-            composite: make("ssr composite", "ssr_composite.frag", &[LIGHT])?,
-            composite_motion: make("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
+            composite: [
+                [
+                    make_where_asked("ssr composite", "ssr_composite.frag", &[LIGHT])?,
+                    make_where_asked("ssr composite motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
+                ],
+                [
+                    make("ssr composite all", "ssr_composite.frag", &[LIGHT])?,
+                    make("ssr composite all motion", "ssr_composite.frag+MOTION", &[LIGHT, VELOCITY])?,
+                ],
+            ],
             reflectances,
         })
     }
@@ -354,8 +396,10 @@ impl SsrPass {
     ) -> Reflected {
         let SsrInputs { gbuffer, light, open, traced, velocity } = inputs;
         let ([width, height], [across, down]) = (frame.values.size, frame.values.rays);
-        let surroundings = g.image("reflected surroundings", width, height, LIGHT);
-        let picture = g.image("reflected picture", width, height, LIGHT);
+        // Where nothing is to be kept apart, rays see the light as it is.
+        let apart = (frame.values.bare == 0)
+            .then(|| ["reflected surroundings", "reflected picture"].map(|name| g.image(name, width, height, LIGHT)));
+        let [_, picture] = apart.unwrap_or([light; 2]);
         let asks = g.image("reflection asked for", width, height, ASKS);
         let (seen_before, seen) = if frame.history {
             let (before, now) = g.history("reflection surfaces", width, height, PAIR);
@@ -363,102 +407,129 @@ impl SsrPass {
         } else {
             (None, g.image("reflection surfaces", width, height, PAIR))
         };
-        let bare = usize::from(!data.has_environment && data.values.probe_count == 0);
-        let mut pass = fragment(g, "ssr surroundings", gbuffer).uses(light, Access::FragmentSampled);
-        for image in [open, traced].into_iter().flatten() {
-            pass = pass.uses(image, Access::FragmentSampled);
-        }
-        for image in [surroundings, picture, seen] {
-            pass = pass.color_cleared(image, [0.0; 4]);
+        let pyramid = g.image("reflection depths", frame.values.level_row, height + height.div_ceil(2), CELL);
+        let mut pass = fragment(g, "ssr surroundings", gbuffer)
+            .uses(gbuffer.emission, Access::FragmentSampled)
+            .color_cleared(seen, [0.0; 4])
+            .color_cleared(pyramid, [0.0; 4]);
+        if let Some(images) = apart {
+            for image in [Some(light), open, traced].into_iter().flatten() {
+                pass = pass.uses(image, Access::FragmentSampled);
+            }
+            pass = images.into_iter().fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_cleared(asks).record(move |cx| {
             let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let light = cx.image(light);
-            let [open, traced] =
-                [open, traced].map(|image| image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image)));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds.extend([
-                ("emission_image", Bind::Sampled(&emission)),
-                ("light_image", Bind::Sampled(&light)),
-                ("ao_image", Bind::Sampled(&open)),
-                ("traced_image", Bind::Sampled(&traced)),
-                ("ssr_block", Bind::Uniform(&frame.constants)),
-            ]);
-            if bare == 0 {
+            binds
+                .extend([("emission_image", Bind::Sampled(&emission)), ("ssr_block", Bind::Uniform(&frame.constants))]);
+            let [light, open, traced] = [apart.map(|_| light), open, traced].map(|image| {
+                image.filter(|_| apart.is_some()).map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image))
+            });
+            if apart.is_some() {
                 binds.extend([
+                    ("light_image", Bind::Sampled(&light)),
+                    ("ao_image", Bind::Sampled(&open)),
+                    ("traced_image", Bind::Sampled(&traced)),
                     ("environment_block", Bind::Storage(&data.environment)),
                     ("probe_block", Bind::Storage(&data.probes)),
                 ]);
             }
-            cx.rec.bind_graphics(&self.surroundings[bare], &binds)?;
+            cx.rec.bind_graphics(&self.surroundings[usize::from(apart.is_none())], &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        let pyramid = self.declare_pyramid(g, (data, frame), gbuffer.depth);
+        self.declare_pyramid(g, frame, pyramid);
         let end = g.image("reflected rays", across, down, RAY);
         let found = g.image("reflected rays' light", across, down, REFLECTION);
         let place = g.image("reflected rays' places", across, down, PLACE);
         let half = usize::from(frame.values.scale > 1);
-        let mut pass =
-            fragment(g, "ssr", gbuffer).uses(pyramid, Access::FragmentSampled).uses(picture, Access::FragmentSampled);
+        let rays_asked = if half > 0 { self.declare_asked(g, frame, asks) } else { asks };
+        let mut pass = fragment(g, "ssr", gbuffer);
+        for image in [pyramid, picture, seen] {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
         for image in [end, found, place] {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
-        if half == 0 {
-            pass = pass.depth_tested(asks);
-        }
-        pass.record(move |cx| {
-            let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let [pyramid, picture] = [pyramid, picture].map(|image| cx.image(image));
+        pass.depth_tested(rays_asked).record(move |cx| {
+            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [pyramid, picture, seen] = [pyramid, picture, seen].map(|image| cx.image(image));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds.extend([
-                ("emission_image", Bind::Sampled(&emission)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("pyramid_image", Bind::Sampled(&pyramid)),
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
+                ("seen_image", Bind::Sampled(&seen)),
             ]);
-            cx.rec.bind_graphics(&self.trace[half], &binds)?;
+            cx.rec.bind_graphics(&self.trace, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
+        // Pixels that send no rays are as the picture has them that rays see, but where that lacks what lights emit.
+        let all = scene.has_emitters;
+        let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
+            if all { g.image(name, width, height, format) } else { g.copied(name, image) }
+        };
+        let out = drawn_over(g, "light with reflections", picture, LIGHT);
+        let alone = !frame.history && !debug && !all;
         let reflection = g.image("reflection", width, height, REFLECTION);
         let met = g.image("reflection met", width, height, PAIR);
         let shares = g.image("reflection shares", width, height, SHARES);
+        let surroundings = apart.map(|[surroundings, _]| surroundings);
         let mut pass = fragment(g, "ssr resolve", gbuffer);
-        for image in [end, found, place, surroundings, picture] {
+        // Where nothing is kept apart, the picture is the light.
+        let lit = (alone && apart.is_some()).then_some(light);
+        for image in [end, found, place, picture, seen].into_iter().chain(surroundings).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        // What sends no rays keeps all of its surroundings.
-        pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0])
-            .color_cleared(met, [0.0; 4])
-            .color_cleared(shares, [0.0; 4])
-            .depth_tested(asks)
-            .record(move |cx| {
-                let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-                let [end, found, place, around, picture] =
-                    [end, found, place, surroundings, picture].map(|image| cx.image(image));
-                let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+        if alone {
+            pass = pass.color_over(out);
+        } else {
+            // What sends no rays keeps all of its surroundings.
+            for (image, value) in [(reflection, [0.0, 0.0, 0.0, 1.0]), (met, [0.0; 4]), (shares, [0.0; 4])] {
+                pass = pass.color_cleared(image, value);
+            }
+        }
+        pass.depth_tested(asks).record(move |cx| {
+            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [end, found, place, picture, seen] = [end, found, place, picture, seen].map(|image| cx.image(image));
+            // Read and left out where there are none.
+            let around = surroundings.map_or_else(|| Arc::clone(&found), |image| cx.image(image));
+            let light = alone.then(|| cx.image(light));
+            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
+            binds.extend([
+                ("ssr_block", Bind::Uniform(&frame.constants)),
+                ("end_image", Bind::Sampled(&end)),
+                ("found_image", Bind::Sampled(&found)),
+                ("surroundings_image", Bind::Sampled(&around)),
+                ("seen_image", Bind::Sampled(&seen)),
+            ]);
+            if half > 0 || !alone {
+                binds.push(("place_image", Bind::Sampled(&place)));
+            }
+            if half > 0 {
+                binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
+            }
+            if let Some(light) = &light {
                 binds.extend([
-                    ("emission_image", Bind::Sampled(&emission)),
-                    ("ssr_block", Bind::Uniform(&frame.constants)),
-                    ("end_image", Bind::Sampled(&end)),
-                    ("found_image", Bind::Sampled(&found)),
-                    ("surroundings_image", Bind::Sampled(&around)),
-                    ("place_image", Bind::Sampled(&place)),
+                    ("light_image", Bind::Sampled(light)),
+                    ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ]);
-                if half > 0 {
-                    binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
-                }
-                cx.rec.bind_graphics(&self.resolve[half], &binds)?;
-                cx.rec.draw_fullscreen();
-                Ok(())
-            });
+            }
+            cx.rec.bind_graphics(&self.resolve[half][usize::from(alone)], &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        if alone {
+            return Reflected { light: out, velocity, debug: None };
+        }
         let (joined, motion, debug) = if frame.history || debug {
             self.declare_temporal(
                 g,
                 (data, frame),
                 (gbuffer, velocity, asks),
-                ([reflection, met, shares], seen_before),
+                ([reflection, met, shares], [seen_before.unwrap_or(met), seen]),
                 debug,
             )
         } else {
@@ -466,34 +537,33 @@ impl SsrPass {
         };
         let motion = motion
             .filter(|_| followed)
-            .map(|motion| (motion, g.image("velocity with reflections", width, height, VELOCITY)));
-        let out = g.image("light with reflections", width, height, LIGHT);
-        let mut pass = fragment(g, "ssr composite", gbuffer)
-            .uses(light, Access::FragmentSampled)
-            .uses(joined, Access::FragmentSampled)
-            .uses(surroundings, Access::FragmentSampled)
-            .color_cleared(out, [0.0; 4]);
+            .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
+        let mut pass = fragment(g, "ssr composite", gbuffer);
+        for image in [light, joined].into_iter().chain(surroundings) {
+            pass = pass.uses(image, Access::FragmentSampled);
+        }
+        pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out).depth_tested(asks) };
         if let Some((motion, out)) = motion {
-            pass = pass
-                .uses(velocity, Access::FragmentSampled)
-                .uses(motion, Access::FragmentSampled)
-                .color_cleared(out, [0.0; 4]);
+            pass = pass.uses(velocity, Access::FragmentSampled).uses(motion, Access::FragmentSampled);
+            pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out) };
         }
         pass.record(move |cx| {
             let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
-            let [light, joined, around] = [light, joined, surroundings].map(|image| cx.image(image));
+            let [light, joined] = [light, joined].map(|image| cx.image(image));
+            let around = surroundings.map_or_else(|| Arc::clone(&joined), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds.extend([
                 ("light_image", Bind::Sampled(&light)),
                 ("reflection_image", Bind::Sampled(&joined)),
                 ("surroundings_image", Bind::Sampled(&around)),
-                ("reflectance_block", Bind::Storage(&self.reflectances)),
+                ("reflectance_image", Bind::Sampled(&self.reflectances)),
+                ("ssr_block", Bind::Uniform(&frame.constants)),
             ]);
             if let Some([velocity, motion]) = &motions {
                 binds.extend([("velocity_image", Bind::Sampled(velocity)), ("motion_image", Bind::Sampled(motion))]);
             }
-            let pipeline = if motions.is_some() { &self.composite_motion } else { &self.composite };
+            let pipeline = &self.composite[usize::from(all)][usize::from(motions.is_some())];
             cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
@@ -501,39 +571,36 @@ impl SsrPass {
         Reflected { light: out, velocity: motion.map_or(velocity, |(_, out)| out), debug }
     }
 
-    fn declare_pyramid<'a>(
-        &'a self,
-        g: &mut Graph<'a>,
-        (data, frame): (&'a FrameData, &'a FrameSsr),
-        depth: ImageHandle,
-    ) -> ImageHandle {
+    /// The same at half resolution: where rays are sent.
+    fn declare_asked<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, asks: ImageHandle) -> ImageHandle {
+        let [across, down] = frame.values.rays;
+        let out = g.image("reflection asked for, half", across, down, ASKS);
+        g.pass("ssr asked").uses(asks, Access::FragmentSampled).depth_cleared(out).record(move |cx| {
+            let asks = cx.image(asks);
+            let binds = [("ssr_block", Bind::Uniform(&frame.constants)), ("asks_image", Bind::Sampled(&asks))];
+            cx.rec.bind_graphics(&self.asked_half, &binds)?;
+            cx.rec.draw_fullscreen();
+            Ok(())
+        });
+        out
+    }
+
+    fn declare_pyramid<'a>(&'a self, g: &mut Graph<'a>, frame: &'a FrameSsr, cells: ImageHandle) {
         let [width, height] = frame.values.size;
-        let cells = g.image("reflection depths", frame.values.level_row, height + height.div_ceil(2), CELL);
         for (name, pipeline, fine) in
             [("ssr depth", &self.depth, true), ("ssr depth, coarse", &self.depth_coarse, false)]
         {
-            let pass = g.pass(name);
-            let pass = if fine {
-                pass.uses(depth, Access::ComputeSampled).uses(cells, Access::ComputeStorageWrite)
-            } else {
-                pass.uses(cells, Access::ComputeStorageReadWrite)
-            };
             // A work group makes 16 by 16 cells of its first level.
             let across = if fine { 32 } else { 32 << 5 };
-            pass.record(move |cx| {
+            g.pass(name).uses(cells, Access::ComputeStorageReadWrite).record(move |cx| {
                 let cells = cx.image(cells);
-                let image = fine.then(|| cx.image(depth));
-                let mut binds =
-                    vec![("ssr_block", Bind::Uniform(&frame.constants)), ("pyramid_image", Bind::StorageImage(&cells))];
-                if let Some(image) = &image {
-                    binds.extend([data.uniform(), ("depth_image", Bind::Sampled(image))]);
-                }
+                let binds =
+                    [("ssr_block", Bind::Uniform(&frame.constants)), ("pyramid_image", Bind::StorageImage(&cells))];
                 cx.rec.bind_compute(pipeline, &binds)?;
                 cx.rec.dispatch(width.div_ceil(across), height.div_ceil(across), 1);
                 Ok(())
             });
         }
-        cells
     }
 
     fn declare_temporal<'a>(
@@ -541,7 +608,7 @@ impl SsrPass {
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameSsr),
         (gbuffer, velocity, asks): (Gbuffer, ImageHandle, ImageHandle),
-        ([reflection, met, shares], seen): ([ImageHandle; 3], Option<ImageHandle>),
+        ([reflection, met, shares], [seen, seen_now]): ([ImageHandle; 3], [ImageHandle; 2]),
         debug: bool,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
@@ -549,12 +616,12 @@ impl SsrPass {
         let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
             (
                 g.history("reflection history", width, height, HISTORY).into(),
-                g.history("reflection past", width, height, PAIR).into(),
+                g.history("reflection past", width, height, QUAD).into(),
                 g.history("reflection shown", width, height, REFLECTION).into(),
             )
         } else {
             let out = g.image("reflection by itself", width, height, HISTORY);
-            let past_out = g.image("reflection past by itself", width, height, PAIR);
+            let past_out = g.image("reflection past by itself", width, height, QUAD);
             let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
             ([reflection, out], [met, past_out], [reflection, shown_out])
         };
@@ -563,19 +630,22 @@ impl SsrPass {
         let motion = g.image("reflection motion", width, height, VELOCITY);
         // Most pipelines are for one case: what they need not ask costs nothing.
         let still = !debug && frame.values.still != 0 && frame.values.most > 0.0;
-        let pipeline = match (debug, still, frame.values.reprojection == Reprojection::Virtual as u32) {
+        let by_image = frame.values.reprojection == Reprojection::Virtual as u32;
+        let pipeline = match (debug, still, by_image, frame.camera_alone) {
             (true, ..) => &self.temporal.debug,
-            (_, true, _) => &self.temporal.still,
-            (.., true) => &self.temporal.virtual_image,
-            (.., false) => &self.temporal.other_ways,
+            (_, true, ..) => &self.temporal.still,
+            (.., true, true) => &self.temporal.camera_alone,
+            (.., true, false) => &self.temporal.virtual_image,
+            (.., false, _) => &self.temporal.other_ways,
         };
+        // Where nothing moves by itself, the camera tells.
+        let moves = debug || !(still || by_image && frame.camera_alone);
         let mut pass = fragment(g, "ssr temporal", gbuffer);
-        for image in [reflection, met, shares, velocity] {
+        for image in [reflection, met, shares, seen_now].into_iter().chain(moves.then_some(velocity)) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        let seen = seen.unwrap_or(met);
         if frame.history {
-            for image in [history, past, shown, seen] {
+            for image in [history, past, shown].into_iter().chain(moves.then_some(seen)) {
                 pass = pass.uses(image, Access::FragmentSampled);
             }
         }
@@ -588,24 +658,26 @@ impl SsrPass {
             pass = pass.color_cleared(image, value);
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
-            let [reflection, met, shares, velocity, history, past, shown, seen] =
-                [reflection, met, shares, velocity, history, past, shown, seen].map(|image| cx.image(image));
+            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [reflection, met, shares, history, past, shown, seen_now] =
+                [reflection, met, shares, history, past, shown, seen_now].map(|image| cx.image(image));
+            let moved = moves.then(|| [velocity, seen].map(|image| cx.image(image)));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            if still {
-                // Nothing turns: normals are not asked for.
-                binds.retain(|(name, _)| *name != "normal_image");
-            }
             binds.extend([
-                ("emission_image", Bind::Sampled(&emission)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("reflection_image", Bind::Sampled(&reflection)),
                 ("met_image", Bind::Sampled(&met)),
                 ("history_image", Bind::Sampled(&history)),
                 ("past_image", Bind::Sampled(&past)),
             ]);
-            if !still {
-                binds.extend([("velocity_image", Bind::Sampled(&velocity)), ("seen_image", Bind::Sampled(&seen))]);
+            if still {
+                // Nothing turns: what a surface is like is not asked for.
+                binds.retain(|(name, _)| *name != "surface_image");
+            } else {
+                binds.push(("seen_now_image", Bind::Sampled(&seen_now)));
+            }
+            if let Some([velocity, seen]) = &moved {
+                binds.extend([("velocity_image", Bind::Sampled(velocity)), ("seen_image", Bind::Sampled(seen))]);
             }
             if still || debug {
                 binds.push(("shown_image", Bind::Sampled(&shown)));
@@ -633,9 +705,9 @@ fn of(gbuffer: Gbuffer) -> [ImageHandle; 4] {
     [gbuffer.depth, gbuffer.surface, gbuffer.normal, gbuffer.emission]
 }
 
-/// A pass that reads surfaces.
+/// A pass that reads surfaces, but for their emission.
 fn fragment<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
-    of(gbuffer).into_iter().fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
+    of(gbuffer).into_iter().take(3).fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
 }
 
 fn surface_binds<'a>(

@@ -151,6 +151,8 @@ pub struct GpuScene {
     pub has_environment: bool,
     /// There is something to see where no surface is.
     pub has_background: bool,
+    /// A surface may glow as a light.
+    pub has_emitters: bool,
     /// Participating volumes.
     pub volumes: SceneVolumes,
     /// What shadow rays walk, where it was asked for.
@@ -262,6 +264,11 @@ fn pack_all(
         packed
     };
     materials.iter().enumerate().map(pack).collect()
+}
+
+/// Whether a surface may be a light's (`EMITTER_MARK`).
+fn any_emitter(materials: &[shared::Material]) -> bool {
+    materials.iter().any(|material| material.layer_mark == shared::EMITTER_MARK)
 }
 
 /// Every material as the shaders read it.
@@ -414,6 +421,7 @@ impl GpuScene {
             capture,
             has_environment: scene.environment.is_some() || !scene.probes.is_empty(),
             has_background,
+            has_emitters: any_emitter(&packed),
             volumes,
             trees,
             indirect: None,

@@ -6,7 +6,7 @@ use glam::{DMat4, DVec3, Vec3};
 
 use super::{
     super::{area_lights, light_tree, profiles::Profiles},
-    GpuScene, PlacedWater, UPLOADS,
+    GpuScene, PlacedWater, UPLOADS, any_emitter,
     deform::Movers,
     lights::{tree_over, world_lights},
     pack_materials,
@@ -147,8 +147,9 @@ impl GpuScene {
         }
         if materials {
             let numbers = self.layers.as_ref().map_or(&[][..], |layers| layers.numbers.as_slice());
-            let bytes = pack_materials(scene, numbers);
-            let bytes: &[u8] = bytemuck::cast_slice(&bytes);
+            let packed = pack_materials(scene, numbers);
+            self.has_emitters = any_emitter(&packed);
+            let bytes: &[u8] = bytemuck::cast_slice(&packed);
             self.materials = Buffer::new(gpu, "materials", bytes.len() as u64, BufferKind::Storage)?;
             uploader.buffer(&self.materials, bytes)?;
         }
