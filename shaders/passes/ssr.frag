@@ -176,9 +176,9 @@ void main() {
     uvec2 texel = uvec2(gl_FragCoord.xy);
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
     float depth = texelFetch(depth_image, pixel, 0).x;
-    out_end = vec4(0.0);
     out_light = vec4(0.0);
     out_place = 0u;
+    // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, depth, s);
     vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));

@@ -109,6 +109,7 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec4 around_here = texelFetch(surroundings_image, pixel, 0);
     float open = ssr.bare == 0u ? around_here.a : 1.0;
+    // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, depth, s);
     float roughness = sqrt(s.alpha);

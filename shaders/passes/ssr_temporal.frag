@@ -289,14 +289,7 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec4 now = texelFetch(reflection_image, pixel, 0);
     uint normal_bits = texelFetch(normal_image, pixel, 0).x;
-    out_history = now;
-    out_shown = now;
-    out_past = uvec4(0u);
-    out_motion = vec2(0.0);
-#ifdef DEBUG
-    out_found = vec4(0.0, 0.0, 0.0, float(SSR_NO_REFLECTION));
-    out_chosen = vec4(0.0);
-#endif
+    // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, depth, s);
     uvec2 met = texelFetch(met_image, pixel, 0).xy;

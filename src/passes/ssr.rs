@@ -419,18 +419,20 @@ impl SsrPass {
             pass = images.into_iter().fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_cleared(asks).record(move |cx| {
-            let [depth, surface, normal, emission] = of(gbuffer).map(|image| cx.image(image));
+            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
+            let emission = cx.image(gbuffer.emission);
+            let kept_apart = apart.map(|_| {
+                [Some(light), open, traced]
+                    .map(|image| image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image)))
+            });
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds
                 .extend([("emission_image", Bind::Sampled(&emission)), ("ssr_block", Bind::Uniform(&frame.constants))]);
-            let [light, open, traced] = [apart.map(|_| light), open, traced].map(|image| {
-                image.filter(|_| apart.is_some()).map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image))
-            });
-            if apart.is_some() {
+            if let Some([light, open, traced]) = &kept_apart {
                 binds.extend([
-                    ("light_image", Bind::Sampled(&light)),
-                    ("ao_image", Bind::Sampled(&open)),
-                    ("traced_image", Bind::Sampled(&traced)),
+                    ("light_image", Bind::Sampled(light)),
+                    ("ao_image", Bind::Sampled(open)),
+                    ("traced_image", Bind::Sampled(traced)),
                     ("environment_block", Bind::Storage(&data.environment)),
                     ("probe_block", Bind::Storage(&data.probes)),
                 ]);
@@ -453,7 +455,7 @@ impl SsrPass {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
         pass.depth_tested(rays_asked).record(move |cx| {
-            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
             let [pyramid, picture, seen] = [pyramid, picture, seen].map(|image| cx.image(image));
             let mut binds = surface_binds(data, [&depth, &surface, &normal]);
             binds.extend([
@@ -492,7 +494,7 @@ impl SsrPass {
             }
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
             let [end, found, place, picture, seen] = [end, found, place, picture, seen].map(|image| cx.image(image));
             // Read and left out where there are none.
             let around = surroundings.map_or_else(|| Arc::clone(&found), |image| cx.image(image));
@@ -548,7 +550,7 @@ impl SsrPass {
             pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out) };
         }
         pass.record(move |cx| {
-            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
             let [light, joined] = [light, joined].map(|image| cx.image(image));
             let around = surroundings.map_or_else(|| Arc::clone(&joined), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
@@ -658,7 +660,7 @@ impl SsrPass {
             pass = pass.color_cleared(image, value);
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [depth, surface, normal, _] = of(gbuffer).map(|image| cx.image(image));
+            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
             let [reflection, met, shares, history, past, shown, seen_now] =
                 [reflection, met, shares, history, past, shown, seen_now].map(|image| cx.image(image));
             let moved = moves.then(|| [velocity, seen].map(|image| cx.image(image)));
@@ -700,14 +702,14 @@ pub fn nothing(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
     image
 }
 
-/// The G-buffer's images in the order of their bindings.
-fn of(gbuffer: Gbuffer) -> [ImageHandle; 4] {
-    [gbuffer.depth, gbuffer.surface, gbuffer.normal, gbuffer.emission]
+/// The G-buffer's images in the order of their bindings, but for emission.
+fn of(gbuffer: Gbuffer) -> [ImageHandle; 3] {
+    [gbuffer.depth, gbuffer.surface, gbuffer.normal]
 }
 
 /// A pass that reads surfaces, but for their emission.
 fn fragment<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
-    of(gbuffer).into_iter().take(3).fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
+    of(gbuffer).into_iter().fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
 }
 
 fn surface_binds<'a>(
