@@ -19,16 +19,21 @@ vec3 view_at(vec3 position) {
     return frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(position);
 }
 
-bool load_surface(ivec2 pixel, float depth, out Surface s) {
+// Of a pixel with this depth and this packed normal.
+bool load_surface(ivec2 pixel, uvec2 seen, out Surface s) {
     float roughness;
     float occlusion;
     bool unlit;
     unpack_surface(texelFetch(surface_image, pixel, 0).xy, s.base_color, s.metallic, roughness, occlusion, unlit);
-    s.position = position_at(pixel, depth);
-    s.normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+    s.position = position_at(pixel, uintBitsToFloat(seen.x));
+    s.normal = unpack_normal(seen.y);
     s.view = view_at(s.position);
     s.alpha = max(roughness * roughness, MIN_ALPHA);
     return !unlit;
+}
+
+bool load_surface(ivec2 pixel, float depth, out Surface s) {
+    return load_surface(pixel, uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x), s);
 }
 
 // How far a place moves from a pixel to the next one along an axis, on the side whose depths go on in a line: depth after

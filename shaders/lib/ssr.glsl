@@ -5,6 +5,11 @@
 
 // As far as half of a float's digits: what a sky's reflection counts as (m).
 const float FAR_AWAY = 1e6;
+// Below this alpha a surface is a mirror: at full resolution it has its pixel's own ray only, for a neighbour's counts nothing.
+const float MIRROR = 0.0026;
+// Depths that say where rays are sent, and whether by mirrors; where none are it is 0.
+const float ASKS = 0.5;
+const float ASKS_AS_MIRROR = 1.0;
 // Perceptual roughness over which reflections fade out, below the greatest.
 const float ROUGHNESS_FADE = 0.2;
 

@@ -20,26 +20,27 @@ layout(set = 0, binding = 7) uniform utexture2D seen_image;
 #include "lib/facets.glsl"
 #include "lib/pattern.glsl"
 #include "lib/ssr.glsl"
+#include "lib/ssr_rays.glsl"
 #include "lib/ssr_plane.glsl"
 #include "lib/ssr_pyramid.glsl"
 
-// Where the ray ended (relative to the camera), and its density (1/sr) over its length squared: that of its end, seen from
-// anywhere. 0: no ray.
-layout(location = 0) out vec4 out_end;
-// Light that it found, by how sure that is and how near to the picture's edge; and that share, or what it is that it found.
-layout(location = 1) out vec4 out_light;
-// Where in the picture it met a surface.
-layout(location = 2) out uint out_place;
+// The ray, and what it found: light by how sure that is and how near to the picture's edge, and that share, or what it is that it
+// found.
+layout(location = 0) out uvec2 out_end;
+layout(location = 1) out uvec2 out_found;
 
-float distance_of(float depth) {
-    vec2 part = far_of(depth);
-    return part.x / part.y;
-}
-
-// A depth lies farther than another by more than the thickness of what is seen there.
-bool beyond(float depth, float front) {
-    vec2 a = far_of(depth), b = far_of(front);
-    return a.x * b.y > b.x * a.y * (1.0 + ssr.thickness);
+// A pixel's depth as a plane, and its normal.
+vec3 seen_plane(ivec2 pixel, out vec3 normal) {
+    uvec2 seen = texelFetch(seen_image, pixel, 0).xy;
+    normal = unpack_normal(seen.y);
+    float z = uintBitsToFloat(seen.x);
+    // Left, right, above, below.
+    vec4 around;
+    for (int i = 0; i < 4; ++i) {
+        ivec2 step = ivec2(i < 2 ? i * 2 - 1 : 0, i < 2 ? 0 : i * 2 - 5);
+        around[i] = uintBitsToFloat(texelFetch(seen_image, clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1), 0).x);
+    }
+    return depth_plane(pixel, z, vec2(z - around.x, around.y - z), vec2(z - around.z, around.w - z));
 }
 
 // The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera sees or infinitely far.
@@ -84,60 +85,63 @@ const float BEHIND = 0.5;
 // What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface its pixel's plane and normal too.
 const float LOST = 0.0;
 const float SKY = -1.0;
-// Out of the picture, as a part of the ray.
-const float LEFT = 2.0;
 // As far as the sky is (m).
 const float SKY_FAR = 1e7;
+// The level of a ray that has come to a pixel whose surface it may meet.
+const int ARRIVED = -1;
+// A ray is this far ahead of itself (pixels) where its pixel is asked for, which decides at edges of pixels; and this far before the
+// picture's edge it is out of it.
+const float NUDGE = 4e-3;
+const float OUTSIDE = 2e-3;
 vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 plane, out vec3 normal) {
     plane = normal = vec3(0.0);
+    vec4 met = vec4(-1.0, -1.0, -1.0, LOST);
     // Behind what it has passed there may be anything.
     float sure = 1.0;
     vec3 d = last - first;
     vec2 inverse = 1.0 / mix(d.xy, vec2(1e-12), equal(d.xy, vec2(0.0)));
+    vec2 offset = first.xy * inverse;
     // Along an axis the other one is left nowhere, which lies ahead.
     ivec2 ahead = ivec2(d.x >= 0.0 ? 1 : 0, d.y >= 0.0 ? 1 : 0);
-    vec2 nudged = first.xy + sign(d.xy) * 0.004;
+    vec2 nudged = first.xy + sign(d.xy) * NUDGE;
+    // Part of the ray that lies in the picture: within it no step has to ask.
+    vec2 edge = mix(vec2(OUTSIDE), vec2(ssr.size) - OUTSIDE, equal(ahead, ivec2(1)));
+    vec2 sides = (edge - nudged) * inverse;
+    float end = min(min(sides.x, sides.y), 1.0);
     // Out of the own pixel: it cannot hide the surface from itself.
-    vec2 leave = (floor(first.xy) + vec2(ahead) - first.xy) * inverse;
+    vec2 leave = (floor(first.xy) + vec2(ahead)) * inverse - offset;
     float s = min(leave.x, leave.y);
     ivec2 pixel = ivec2(floor(nudged + d.xy * s));
-    uvec2 size = ssr.size;
-    // Out of the picture: as far as LEFT.
-    s = any(greaterThanEqual(uvec2(pixel), size)) ? LEFT : s;
     int level = 0;
     int top = int(ssr.level_count) - 1;
-    uint steps = 0u;
-    while (steps < ssr.steps && s < 1.0) {
+    uint steps = ssr.steps;
+    while (s < end && steps > 0u) {
         // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
-        float next = s, enter_z = 0.0, leave_z = 0.0;
-        bool arrived = false;
-        for (; steps < ssr.steps && s < 1.0 && !arrived; ++steps) {
+        while (s < end && steps > 0u && level != ARRIVED) {
             ivec2 cell = pixel >> level;
-            vec2 leaves = (vec2(cell + ahead << level) - first.xy) * inverse;
-            next = min(max(min(leaves.x, leaves.y), s), 1.0);
-            enter_z = first.z + d.z * s;
-            leave_z = first.z + d.z * next;
+            vec2 leaves = vec2(cell + ahead << level) * inverse - offset;
+            float next = max(min(leaves.x, leaves.y), s);
+            float enter_z = first.z + d.z * s;
+            float leave_z = first.z + d.z * min(next, 1.0);
             vec2 held = texelFetch(pyramid_image, level_corner(level) + cell, 0).xy;
             bool before = min(enter_z, leave_z) > held.x;
-            bool behind = max(enter_z, leave_z) < held.y;
-            if (before || behind) {
-                sure = before ? sure : BEHIND;
-                s = next;
-                ivec2 after = ivec2(floor(nudged + d.xy * s));
-                s = any(greaterThanEqual(uvec2(after), size)) ? LEFT : s;
-                // Up only out of the coarser cell, which did not let the ray pass when it came in.
-                level = (after ^ pixel) >> level + 1 != ivec2(0) ? min(level + 1, top) : level;
-                pixel = after;
-            } else {
-                arrived = level == 0;
-                level = max(level - 1, 0);
-            }
+            bool passes = before || max(enter_z, leave_z) < held.y;
+            sure = passes && !before ? BEHIND : sure;
+            s = passes ? next : s;
+            ivec2 after = ivec2(floor(nudged + d.xy * s));
+            // Up only out of the coarser cell, which did not let the ray pass when it came in.
+            ivec2 changed = (after ^ pixel) >> level;
+            level = !passes ? level - 1 : (changed.x | changed.y) > 1 ? min(level + 1, top) : level;
+            pixel = after;
+            --steps;
         }
-        if (!arrived) {
-            break;
-        }
-        plane = depth_plane(pixel);
-        if (plane.x > 0.0) {
+        if (level == ARRIVED) {
+            level = 0;
+            vec2 leaves = vec2(pixel + ahead) * inverse - offset;
+            float next = min(max(min(leaves.x, leaves.y), s), 1.0);
+            float enter_z = first.z + d.z * s;
+            float leave_z = first.z + d.z * next;
+            plane = seen_plane(pixel, normal);
             vec2 middle = vec2(pixel) + 0.5;
             float surface_in = plane.x + dot(plane.yz, first.xy + d.xy * s - middle);
             float surface_out = plane.x + dot(plane.yz, first.xy + d.xy * next - middle);
@@ -145,48 +149,43 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 plan
             float gap_out = leave_z - surface_out;
             bool crosses = gap_in >= 0.0 && gap_out < 0.0;
             // It came in beside the surface, within its thickness.
-            bool inside = gap_in < 0.0 && !beyond(enter_z, max(surface_in, 1e-12));
-            normal = unpack_normal(texelFetch(normal_image, pixel, 0).x);
+            vec2 far = far_of(enter_z), front = far_of(max(surface_in, 1e-12));
+            float depth_in = far.x * front.y / (far.y * front.x) - 1.0;
+            bool inside = gap_in < 0.0 && depth_in <= ssr.thickness;
             // What faces away from the ray is met from behind, and that side is not seen.
-            if ((crosses || inside) && dot(normal, direction) < 0.0) {
+            if (plane.x > 0.0 && (crosses || inside) && dot(normal, direction) < 0.0) {
                 // From the side the less sure the deeper.
-                float depth_in = distance_of(enter_z) / distance_of(max(surface_in, 1e-12)) - 1.0;
                 sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
-                vec3 there = first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s);
+                met = vec4(first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s), sure);
                 // Never out of the pixel that it is in, whose surface it is.
-                there.xy = crosses ? clamp(there.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99) : middle;
-                return vec4(there, sure);
+                met.xy = crosses ? clamp(met.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99) : middle;
+                break;
             }
-            sure = gap_out < 0.0 ? BEHIND : sure;
-        }
-        s = next;
-        pixel = ivec2(floor(nudged + d.xy * s));
-        s = any(greaterThanEqual(uvec2(pixel), size)) ? LEFT : s;
-    }
-    if (s >= 1.0 && s < LEFT && to_infinity) {
-        ivec2 end = clamp(ivec2(last.xy), ivec2(0), ivec2(size) - 1);
-        if (texelFetch(depth_image, end, 0).x <= 0.0) {
-            return vec4(last, sure < 1.0 ? LOST : SKY);
+            sure = plane.x > 0.0 && gap_out < 0.0 ? BEHIND : sure;
+            s = next;
+            pixel = ivec2(floor(nudged + d.xy * s));
         }
     }
-    return vec4(-1.0, -1.0, -1.0, LOST);
+    if (met.w == LOST && to_infinity && end == 1.0 && s >= end) {
+        ivec2 there = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
+        if (texelFetch(seen_image, there, 0).x == 0u) {
+            met = vec4(last, sure < 1.0 ? LOST : SKY);
+        }
+    }
+    return met;
 }
 
 void main() {
     uvec2 texel = uvec2(gl_FragCoord.xy);
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
-    float depth = texelFetch(depth_image, pixel, 0).x;
-    out_light = vec4(0.0);
-    out_place = 0u;
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, depth, s);
+    load_surface(pixel, texelFetch(seen_image, pixel, 0).xy, s);
     vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
-    float density = visible_density(s, direction);
     vec3 first, last;
     bool to_infinity;
-    vec4 met = vec4(0.0, 0.0, -1.0, LOST);
     float far = FAR_AWAY;
+    vec4 met = vec4(0.0, 0.0, -1.0, LOST);
     // Below the surface: facets send it on to others, of which nothing is known.
     if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
         vec3 plane, normal;
@@ -195,12 +194,12 @@ void main() {
         vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, max(met.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
-    far = met.w == SKY ? SKY_FAR : far;
-    out_end = vec4(s.position + direction * far, density / (far * far));
-    out_light.a = met.w == SKY ? SEES_SKY : 0.0;
+    Ray ray = Ray(direction * (met.w == SKY ? SKY_FAR : far), visible_density(s, direction), vec3(0.0),
+                  met.w == SKY ? SEES_SKY : 0.0);
     if (met.w > 0.0) {
-        float share = max(edge_share(met.xy) * met.w, LEAST_SHARE);
-        out_light = vec4(to_half_range(textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * share), share);
-        out_place = packUnorm2x16(met.xy / vec2(ssr.size));
+        ray.share = max(edge_share(met.xy) * met.w, LEAST_SHARE);
+        ray.light = textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * ray.share;
     }
+    out_end = pack_end(ray.to);
+    out_found = pack_found(ray);
 }

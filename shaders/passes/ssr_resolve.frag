@@ -1,11 +1,12 @@
 #version 460
-// features: HALF ALONE
+// features: HALF HALF:SHARP ALONE|DEBUG
 // What each pixel reflects of the picture: the rays of its neighbours, each by what it counts for this pixel's surface.
 //
 // Stachowiak and Uludag 2015, "Stochastic Screen-Space Reflections" (SIGGRAPH course "Advances in Real-Time Rendering"):
 // the sum of light times BRDF over density is divided by the sum of BRDF over density, and the surface's whole reflectance
 // comes in by its split sum afterwards. Fresnel's term is in that, not in the weights. With HALF, of rays of every second pixel
-// on each side. With ALONE no history follows: it is brought into the light at once.
+// on each side; then with SHARP once more for mirrors, which have a ray of their own. With ALONE no history follows: it is brought
+// into the light at once. With DEBUG, what rays found too.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -15,16 +16,16 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5) uniform texture2D end_image;
-layout(set = 0, binding = 6) uniform texture2D found_image;
+layout(set = 0, binding = 5) uniform utexture2D end_image;
+layout(set = 0, binding = 6) uniform utexture2D found_image;
 layout(set = 0, binding = 7) uniform texture2D surroundings_image;
-layout(set = 0, binding = 8) uniform utexture2D place_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10) uniform utexture2D seen_image;
-#ifdef HALF
+#ifdef SHARP
 layout(set = 0, binding = 9) uniform sampler2D picture_image;
 #endif
 #include "lib/ssr.glsl"
+#include "lib/ssr_rays.glsl"
 
 #ifdef ALONE
 layout(set = 0, binding = 11) uniform texture2D light_image;
@@ -37,12 +38,12 @@ layout(location = 0) out vec4 out_light;
 layout(location = 0) out vec4 out_reflection;
 // Length of the rays (m), and where in the picture the one that counts most ended.
 layout(location = 1) out uvec2 out_met;
+#ifdef DEBUG
 // Shares of rays that found a surface and that found none.
 layout(location = 2) out vec2 out_shares;
 #endif
+#endif
 
-// Below this alpha a full image of rays has the pixel's own ray only: a neighbour's counts nothing.
-const float MIRROR = 0.0026;
 // A neighbour's ray is used where the mirror turns by less than this part of the lobe between both pixels: farther off few of
 // a neighbour's rays are likely here, and those count so much that the sum is of them alone. The tails of a lobe change
 // slowly: their rays, which are few and make grain, are used from far (docs/reflections.md).
@@ -60,11 +61,11 @@ const int SCALE = 1;
 // Turn from neighbour to neighbour: the golden angle.
 const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 
-#ifdef HALF
+#ifdef SHARP
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
 // shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
-    vec3 normal = unpack_normal(texelFetch(normal_image, ivec2(found), 0).x);
+    vec3 normal = unpack_normal(texelFetch(seen_image, ivec2(found), 0).y);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
@@ -106,12 +107,12 @@ Neighbourhood neighbourhood(Surface s, float depth) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    float depth = texelFetch(depth_image, pixel, 0).x;
+    uvec2 seen_here = texelFetch(seen_image, pixel, 0).xy;
     vec4 around_here = texelFetch(surroundings_image, pixel, 0);
     float open = ssr.bare == 0u ? around_here.a : 1.0;
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, depth, s);
+    load_surface(pixel, seen_here, s);
     float roughness = sqrt(s.alpha);
     bool sharp = s.alpha < MIRROR;
     Surface wide = s;
@@ -119,7 +120,7 @@ void main() {
     wide.alpha = max(s.alpha, SPARSE);
 #endif
     ivec2 own = pixel / SCALE;
-    Neighbourhood around = neighbourhood(wide, depth);
+    Neighbourhood around = neighbourhood(wide, uintBitsToFloat(seen_here.x));
 #ifdef HALF
     uint taps = around.taps;
 #else
@@ -129,9 +130,11 @@ void main() {
     vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.number & 63u);
     float turn = 2.0 * PI * fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
     vec2 towards = vec2(cos(turn), sin(turn));
-    // A place's distance from the surface's plane (m), and what its homogeneous coordinates are divided by.
-    vec4 off_plane = vec4(s.normal, -dot(s.normal, s.position)) * frame.inverse_projection;
-    vec4 divided = vec4(0.0, 0.0, 0.0, 1.0) * frame.inverse_projection;
+    // From the surface to that of a pixel so many to the right, down and at this depth, in homogeneous coordinates.
+    mat4 m = frame.inverse_projection;
+    vec2 pixel_step = 2.0 / vec2(ssr.size);
+    vec4 corner = m * vec4((vec2(pixel) + 0.5) * pixel_step - 1.0, 0.0, 1.0);
+    vec4 to_right = m[0] * pixel_step.x, to_below = m[1] * pixel_step.y;
     float off_most = 0.01 * length(s.position);
     // Of the BRDF, without its Fresnel term, what is the same for all rays.
     float a2 = wide.alpha * wide.alpha;
@@ -145,51 +148,65 @@ void main() {
         float away = float(i) / float(taps);
         ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0), last);
         ivec2 other = min(texel * SCALE, ivec2(ssr.size) - 1);
-        vec4 end = texelFetch(end_image, texel, 0);
-        vec4 found = texelFetch(found_image, texel, 0);
+        Ray ray = unpack_ray(texelFetch(end_image, texel, 0).xy, texelFetch(found_image, texel, 0).xy);
         uvec2 seen_there = texelFetch(seen_image, other, 0).xy;
-        vec4 clip = vec4((vec2(other) + 0.5) / vec2(ssr.size) * 2.0 - 1.0, uintBitsToFloat(seen_there.x), 1.0);
-        bool beside = abs(dot(off_plane, clip)) <= off_most * abs(dot(divided, clip))
-            && dot(unpack_normal(seen_there.y), s.normal) >= 0.8;
+        vec2 aside = vec2(other - pixel);
+        vec4 there = corner + to_right * aside.x + to_below * aside.y + m[2] * uintBitsToFloat(seen_there.x);
+        vec3 from = there.xyz / there.w - s.position;
+        // A normal's length before it is a unit vector's is left in it here, and squared.
+        vec3 normal = unpack_direction(seen_there.y);
+        float along = dot(normal, s.normal);
+        bool beside = abs(dot(s.normal, from)) <= off_most && along > 0.0 && along * along >= 0.64 * dot(normal, normal);
         // Another place sees the end of a ray in another direction, and smaller or greater.
-        vec3 to = end.xyz - s.position;
-        float to_end = length(to);
-        vec3 direction = to / to_end;
-        float density = end.w * to_end * to_end;
-        // D of GGX (Walter et al. 2007, equation 33), and a facet's slope there with the lobe's own: D falls by its square.
+        vec3 to = from + ray.to;
+        float away2 = dot(to, to), far2 = dot(ray.to, ray.to);
+        float nearer = inversesqrt(away2);
+        vec3 direction = to * nearer;
+        // A facet's slope there with the lobe's own: D of GGX (Walter et al. 2007, equation 33) falls by its square.
         vec3 h = direction + s.view;
         vec3 c = cross(s.normal, h);
         float hh = dot(h, h), cc = dot(c, c), nh = dot(s.normal, h);
-        float k = wide.alpha * hh / (cc + a2 * nh * nh);
         float slope = sqrt(cc / max(nh * nh, 1e-4 * hh) + a2);
         float reach = around.lobe * slope;
         float nl = dot(s.normal, direction);
         float lights_part = sqrt(nl * nl * (1.0 - a2) + a2);
-        float brdf = k * k / PI * 0.5 / max(nl * view_part + nv * lights_part, 1e-12) * nl;
-        // As many taps lie within that reach: together they count as one.
-        float weight = brdf / (max(density, 1e-9) * (1.0 + floor(min(reach, 0.999) * float(taps))));
-        bool counts = end.w > 0.0 && (beside || other == pixel) && away <= reach && weight > 0.0;
+        // The BRDF with its cosine over the density, but for what is the same of all rays; as many taps lie within that reach:
+        // together they count as one.
+        float lobe = cc + a2 * nh * nh;
+        float divisor = lobe * lobe * max(nl * view_part + nv * lights_part, 1e-12)
+            * max(ray.density * away2, 1e-9 * far2) * (1.0 + floor(min(reach, 0.999) * float(taps)));
+        float weight = a2 * hh * hh * nl * far2 / divisor;
+        bool counts = ray.density > 0.0 && (beside || other == pixel) && away <= reach && weight > 0.0;
         weight = counts ? weight : 0.0;
-        float seen = max(found.a, 0.0);
+        float seen = max(ray.share, 0.0);
         all += weight;
-        light += weight * found.rgb;
+        light += weight * ray.light;
         shown += weight * seen;
-        sky += found.a < 0.0 ? weight : 0.0;
+        sky += ray.share < 0.0 ? weight : 0.0;
         float weight_met = seen > 0.0 ? weight : 0.0;
         met += weight_met;
-        nearness += weight_met / max(to_end, 1e-6);
+        nearness += weight_met * min(nearer, 1e6);
         best = weight_met > most && counts && seen > 0.0 ? texel : best;
         most = counts && seen > 0.0 ? max(most, weight_met) : most;
     }
     // Of no ray: as though all were lost.
     all = all > 0.0 ? all : 1.0;
-    uint place = met > 0.0 ? texelFetch(place_image, best, 0).x : 0u;
-#ifdef HALF
-    if (sharp && met > 0.0) {
+#if !defined(ALONE) || defined(SHARP)
+    // Where in the picture the ray that counts most ended.
+    uint place = 0u;
+    if (met > 0.0) {
+        ivec2 other = min(best * SCALE, ivec2(ssr.size) - 1);
+        vec3 from = position_at(other, uintBitsToFloat(texelFetch(seen_image, other, 0).x));
+        vec4 clip = frame.view_projection * vec4(from + unpack_end(texelFetch(end_image, best, 0).xy), 1.0);
+        place = packUnorm2x16(0.5 * clip.xy / clip.w + 0.5);
+    }
+#endif
+#ifdef SHARP
+    if (met > 0.0) {
         // A mirror's own ray meets the plane that its neighbour's met.
         vec2 at = unpackUnorm2x16(place) * vec2(ssr.size);
         ivec2 there = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
-        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, texelFetch(depth_image, there, 0).x));
+        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(texelFetch(seen_image, there, 0).x)));
         if (at.x >= 0.0) {
             light = shown * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             place = packUnorm2x16(at / vec2(ssr.size));
@@ -207,6 +224,8 @@ void main() {
     float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;
     out_reflection = reflection;
     out_met = uvec2(floatBitsToUint(clamp(t, 0.0, FAR_AWAY)), place);
+#ifdef DEBUG
     out_shares = vec2(shown, sky) / all;
+#endif
 #endif
 }

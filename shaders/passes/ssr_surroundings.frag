@@ -4,7 +4,7 @@
 // lib/environment.glsl has them, before what hides the surroundings, and the share of it that is not hidden; or what rays of
 // bounced light found, of which nothing is hidden any more. Then the
 // picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
-// that it writes is 1 where rays are sent, so that later passes leave out all else before they shade. With BARE there are no
+// that it writes is above 0 where rays are sent, so that later passes leave out all else before they shade. With BARE there are no
 // surroundings and no surface is a light's: rays see the light as it is, and nothing is to be kept apart.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
@@ -36,7 +36,8 @@ layout(location = 3) out vec4 out_picture;
 #endif
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    // Quads at the edge have pixels outside of the picture.
+    ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
     float depth = texelFetch(depth_image, pixel, 0).x;
     vec4 emission = texelFetch(emission_image, pixel, 0);
 #ifndef BARE
@@ -45,7 +46,14 @@ void main() {
     out_surroundings = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);
 #endif
-    vec3 plane = depth_plane(pixel);
+    // Of each pixel's four neighbours two are in its quad.
+    ivec2 outwards = (pixel & 1) * 2 - 1;
+    ivec2 other = clamp(pixel + outwards, ivec2(0), ivec2(ssr.size) - 1);
+    vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
+    vec2 outside = vec2(outwards) * (vec2(texelFetch(depth_image, ivec2(other.x, pixel.y), 0).x,
+                                          texelFetch(depth_image, ivec2(pixel.x, other.y), 0).x) - depth);
+    vec3 plane = depth_plane(pixel, depth, outwards.x < 0 ? vec2(outside.x, inside.x) : vec2(inside.x, outside.x),
+                             outwards.y < 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
     out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
@@ -55,7 +63,7 @@ void main() {
         return;
     }
     bool asks = traced_share(sqrt(s.alpha)) > 0.0;
-    gl_FragDepth = asks ? 1.0 : 0.0;
+    gl_FragDepth = !asks ? 0.0 : s.alpha < MIRROR ? ASKS_AS_MIRROR : ASKS;
 #ifndef BARE
     if ((frame.bits & FRAME_REFLECTED_BY_RAYS) != 0u) {
         // What hides the surroundings is in it.

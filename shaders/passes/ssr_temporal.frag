@@ -32,15 +32,14 @@ layout(set = 0, binding = 9) uniform utexture2D past_image;
 layout(set = 0, binding = 10) uniform texture2D shown_image;
 #endif
 #ifndef STILL
-#ifndef CAMERA
+// Depths and normals of the last frame's pixels.
 layout(set = 0, binding = 11) uniform utexture2D seen_image;
-#endif
-// Depths and normals of this frame's pixels.
-layout(set = 0, binding = 13) uniform utexture2D seen_now_image;
 #endif
 #ifdef DEBUG
 layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
+// Those of this frame's.
+layout(set = 0, binding = 13) uniform utexture2D seen_now_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
@@ -64,8 +63,8 @@ const uint REPROJECTION = SSR_VIRTUAL;
 
 layout(location = 0) out vec4 out_history;
 // How far from the camera the image seems to be (m), frames in the history and how far (pixels) what is reflected went by
-// itself, the surface's depth and normal.
-layout(location = 1) out uvec4 out_past;
+// itself.
+layout(location = 1) out uvec2 out_past;
 // Pixels that the reflection has moved since the last frame.
 layout(location = 2) out vec2 out_motion;
 // What the picture shows of the history.
@@ -286,12 +285,11 @@ vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec2 here = vec2(pixel) + 0.5;
-    float depth = texelFetch(depth_image, pixel, 0).x;
+    uvec2 seen_now = texelFetch(seen_now_image, pixel, 0).xy;
     vec4 now = texelFetch(reflection_image, pixel, 0);
-    uint normal_bits = texelFetch(normal_image, pixel, 0).x;
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, depth, s);
+    load_surface(pixel, seen_now, s);
     uvec2 met = texelFetch(met_image, pixel, 0).xy;
     vec4 past = vec4(0.0);
     float count = 0.0;
@@ -315,7 +313,7 @@ void main() {
     Motion own = motion_of(pixel, s.position, s.normal);
     if (t > 0.0 && t < FAR_AWAY) {
         ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
-        vec3 place = position_at(at, texelFetch(depth_image, at, 0).x);
+        vec3 place = position_at(at, uintBitsToFloat(texelFetch(seen_now_image, at, 0).x));
         thing = motion_of(at, place, s.normal);
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
@@ -323,7 +321,7 @@ void main() {
 #endif
     float thing_own = thing.own;
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, normal_bits) : 0.0;
+    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, seen_now.y) : 0.0;
     // In the plane of incidence, and across it.
     vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
@@ -349,15 +347,16 @@ void main() {
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec4 was = texelFetch(past_image, texel, 0);
+            uvec2 was = texelFetch(past_image, texel, 0).xy;
+            uvec2 seen_then = texelFetch(seen_image, texel, 0).xy;
             vec4 held = texelFetch(history_image, texel, 0);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
-            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(was.z));
+            vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen_then.x));
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal(was.w), own.normal) + abs(curvature) * length(aside);
+            float turned = dot(unpack_normal(seen_then.y), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
@@ -433,7 +432,6 @@ void main() {
 #endif
     out_past.x = floatBitsToUint(distance_now);
     out_past.y = packHalf2x16(vec2(min(count + 1.0, 2048.0), min(thing_own, 1e4)));
-    out_past.zw = uvec2(floatBitsToUint(depth), normal_bits);
 #ifdef DEBUG
     out_found = vec4(texelFetch(shares_image, pixel, 0).xy, t, float(reason));
     out_chosen = vec4(here - at.there, count + 1.0, at.way);

@@ -25,22 +25,18 @@ use crate::{
 
 /// Levels of the pyramid of depths, the picture's own included.
 const LEVELS: u32 = 8;
-/// Where rays ended, and their densities.
-const RAY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
-/// Where in the picture that is.
-const PLACE: vk::Format = vk::Format::R32_UINT;
 /// The nearest and the farthest depth of a cell.
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
-/// 1 where rays are sent, else 0.
+/// Above 0 where rays are sent, above a half where mirrors send them.
 const ASKS: vk::Format = vk::Format::D16_UNORM;
-/// Four packed numbers.
-const QUAD: vk::Format = vk::Format::R32G32B32A32_UINT;
-/// Two packed numbers.
+/// Two packed numbers: of rays (`shaders/lib/ssr_rays.glsl`), and of others.
 const PAIR: vk::Format = vk::Format::R32G32_UINT;
 /// Light and a share, where single frames make no mean.
 const REFLECTION: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Means of many frames need more than half floats' digits.
 const HISTORY: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
+/// Numbers to look at.
+const NUMBERS: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 /// Shares of rays.
 const SHARES: vk::Format = vk::Format::R16G16_SFLOAT;
 
@@ -308,8 +304,8 @@ pub struct SsrPass {
     surroundings: [Arc<GraphicsPipeline>; 2],
     asked_half: Arc<GraphicsPipeline>,
     trace: Arc<GraphicsPipeline>,
-    /// At full resolution and at half; for a history, and by themselves.
-    resolve: [[Arc<GraphicsPipeline>; 2]; 2],
+    /// At full resolution, at half, and there once more for mirrors; for a history, by themselves, and to look at.
+    resolve: [[Arc<GraphicsPipeline>; 3]; 3],
     temporal: Temporal,
     /// Of pixels that send rays, and of all; without motion and with it.
     composite: [[Arc<GraphicsPipeline>; 2]; 2],
@@ -322,20 +318,25 @@ impl SsrPass {
     /// # Errors
     /// A pipeline that the driver refuses; out of memory.
     pub fn new(gpu: &Gpu) -> GpuResult<Self> {
-        let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
+        let make_at = |vertex: &str, name: &str, fragment: &str, colors: &[vk::Format], depth| {
             let colors = colors.iter().map(|&format| (format, false)).collect();
             let state = GraphicsState { colors, depth, ..GraphicsState::default() };
-            GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
+            GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
+        };
+        let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
+            make_at("fullscreen.vert", name, fragment, colors, depth)
         };
         let make = |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, None);
-        // The triangle lies at depth 0, and what sends rays at 1: nothing else is shaded.
+        // The triangle lies at depth 0, and what sends rays beyond: nothing else is shaded.
         let asked = Some((ASKS, false, vk::CompareOp::LESS));
         let make_where_asked =
             |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
+        let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
+            make_at("fullscreen.vert+OVER_HALF", name, fragment, colors, asked)
+        };
         let asking = Some((ASKS, true, vk::CompareOp::ALWAYS));
-        let rays = [RAY, REFLECTION, PLACE];
         let resolved = [REFLECTION, PAIR, SHARES];
-        let joined = [HISTORY, QUAD, VELOCITY, REFLECTION, RAY, RAY];
+        let joined = [HISTORY, PAIR, VELOCITY, REFLECTION, NUMBERS, NUMBERS];
         let table = dfg_table();
         let side = DFG_SIZE as u32;
         let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
@@ -353,15 +354,22 @@ impl SsrPass {
                 make_with("ssr surroundings bare", "ssr_surroundings.frag+BARE", &[PAIR, CELL], asking)?,
             ],
             asked_half: make_with("ssr asked", "ssr_asked.frag", &[], asking)?,
-            trace: make_where_asked("ssr", "ssr.frag", &rays)?,
+            trace: make_where_asked("ssr", "ssr.frag", &[PAIR; 2])?,
             resolve: [
                 [
-                    make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved)?,
+                    make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
                     make_where_asked("ssr resolve alone", "ssr_resolve.frag+ALONE", &[LIGHT])?,
+                    make_where_asked("ssr resolve debug", "ssr_resolve.frag+DEBUG", &resolved)?,
                 ],
                 [
-                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved)?,
+                    make_where_asked("ssr resolve half", "ssr_resolve.frag+HALF", &resolved[..2])?,
                     make_where_asked("ssr resolve half alone", "ssr_resolve.frag+HALF+ALONE", &[LIGHT])?,
+                    make_where_asked("ssr resolve half debug", "ssr_resolve.frag+HALF+DEBUG", &resolved)?,
+                ],
+                [
+                    make_of_mirrors("ssr resolve mirrors", "ssr_resolve.frag+HALF+SHARP", &resolved[..2])?,
+                    make_of_mirrors("ssr resolve mirrors alone", "ssr_resolve.frag+HALF+SHARP+ALONE", &[LIGHT])?,
+                    make_of_mirrors("ssr resolve mirrors debug", "ssr_resolve.frag+HALF+SHARP+DEBUG", &resolved)?,
                 ],
             ],
             temporal: Temporal {
@@ -442,28 +450,27 @@ impl SsrPass {
             Ok(())
         });
         self.declare_pyramid(g, frame, pyramid);
-        let end = g.image("reflected rays", across, down, RAY);
-        let found = g.image("reflected rays' light", across, down, REFLECTION);
-        let place = g.image("reflected rays' places", across, down, PLACE);
+        let [end, found] = ["reflected rays", "reflected rays' finds"].map(|name| g.image(name, across, down, PAIR));
         let half = usize::from(frame.values.scale > 1);
         let rays_asked = if half > 0 { self.declare_asked(g, frame, asks) } else { asks };
-        let mut pass = fragment(g, "ssr", gbuffer);
-        for image in [pyramid, picture, seen] {
+        let mut pass = g.pass("ssr");
+        for image in [gbuffer.surface, pyramid, picture, seen] {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [end, found, place] {
+        for image in [end, found] {
             pass = pass.color_cleared(image, [0.0; 4]);
         }
         pass.depth_tested(rays_asked).record(move |cx| {
-            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
-            let [pyramid, picture, seen] = [pyramid, picture, seen].map(|image| cx.image(image));
-            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds.extend([
+            let [surface, pyramid, picture, seen] =
+                [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
+            let binds = [
+                data.uniform(),
+                ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("pyramid_image", Bind::Sampled(&pyramid)),
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
                 ("seen_image", Bind::Sampled(&seen)),
-            ]);
+            ];
             cx.rec.bind_graphics(&self.trace, &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
@@ -477,50 +484,50 @@ impl SsrPass {
         let alone = !frame.history && !debug && !all;
         let reflection = g.image("reflection", width, height, REFLECTION);
         let met = g.image("reflection met", width, height, PAIR);
-        let shares = g.image("reflection shares", width, height, SHARES);
+        let shares = debug.then(|| g.image("reflection shares", width, height, SHARES));
         let surroundings = apart.map(|[surroundings, _]| surroundings);
-        let mut pass = fragment(g, "ssr resolve", gbuffer);
+        let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
         // Where nothing is kept apart, the picture is the light.
         let lit = (alone && apart.is_some()).then_some(light);
-        for image in [end, found, place, picture, seen].into_iter().chain(surroundings).chain(lit) {
+        for image in [end, found, picture, seen].into_iter().chain(surroundings).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if alone {
             pass = pass.color_over(out);
         } else {
             // What sends no rays keeps all of its surroundings.
-            for (image, value) in [(reflection, [0.0, 0.0, 0.0, 1.0]), (met, [0.0; 4]), (shares, [0.0; 4])] {
-                pass = pass.color_cleared(image, value);
-            }
+            pass = pass.color_cleared(reflection, [0.0, 0.0, 0.0, 1.0]);
+            pass = [met].into_iter().chain(shares).fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
-            let [end, found, place, picture, seen] = [end, found, place, picture, seen].map(|image| cx.image(image));
+            let [surface, end, found, picture, seen] =
+                [gbuffer.surface, end, found, picture, seen].map(|image| cx.image(image));
             // Read and left out where there are none.
-            let around = surroundings.map_or_else(|| Arc::clone(&found), |image| cx.image(image));
+            let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = alone.then(|| cx.image(light));
-            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds.extend([
+            let mut binds = vec![
+                data.uniform(),
+                ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
                 ("end_image", Bind::Sampled(&end)),
                 ("found_image", Bind::Sampled(&found)),
                 ("surroundings_image", Bind::Sampled(&around)),
                 ("seen_image", Bind::Sampled(&seen)),
-            ]);
-            if half > 0 || !alone {
-                binds.push(("place_image", Bind::Sampled(&place)));
-            }
-            if half > 0 {
-                binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
-            }
+            ];
             if let Some(light) = &light {
                 binds.extend([
                     ("light_image", Bind::Sampled(light)),
                     ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ]);
             }
-            cx.rec.bind_graphics(&self.resolve[half][usize::from(alone)], &binds)?;
+            let kind = if alone { 1 } else { 2 * usize::from(debug) };
+            cx.rec.bind_graphics(&self.resolve[half][kind], &binds)?;
             cx.rec.draw_fullscreen();
+            if half > 0 {
+                binds.push(("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)));
+                cx.rec.bind_graphics(&self.resolve[2][kind], &binds)?;
+                cx.rec.draw_fullscreen();
+            }
             Ok(())
         });
         if alone {
@@ -531,8 +538,8 @@ impl SsrPass {
                 g,
                 (data, frame),
                 (gbuffer, velocity, asks),
-                ([reflection, met, shares], [seen_before.unwrap_or(met), seen]),
-                debug,
+                ([reflection, met], [seen_before.unwrap_or(met), seen]),
+                shares,
             )
         } else {
             (reflection, None, None)
@@ -610,25 +617,26 @@ impl SsrPass {
         g: &mut Graph<'a>,
         (data, frame): (&'a FrameData, &'a FrameSsr),
         (gbuffer, velocity, asks): (Gbuffer, ImageHandle, ImageHandle),
-        ([reflection, met, shares], [seen, seen_now]): ([ImageHandle; 3], [ImageHandle; 2]),
-        debug: bool,
+        ([reflection, met], [seen, seen_now]): ([ImageHandle; 2], [ImageHandle; 2]),
+        shares: Option<ImageHandle>,
     ) -> (ImageHandle, Option<ImageHandle>, Option<[ImageHandle; 2]>) {
         let [width, height] = frame.values.size;
+        let debug = shares.is_some();
         // A frame by itself leaves the histories as they are.
         let ([history, out], [past, past_out], [shown, shown_out]) = if frame.history {
             (
                 g.history("reflection history", width, height, HISTORY).into(),
-                g.history("reflection past", width, height, QUAD).into(),
+                g.history("reflection past", width, height, PAIR).into(),
                 g.history("reflection shown", width, height, REFLECTION).into(),
             )
         } else {
             let out = g.image("reflection by itself", width, height, HISTORY);
-            let past_out = g.image("reflection past by itself", width, height, QUAD);
+            let past_out = g.image("reflection past by itself", width, height, PAIR);
             let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
             ([reflection, out], [met, past_out], [reflection, shown_out])
         };
         let found =
-            debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, RAY)));
+            debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, NUMBERS)));
         let motion = g.image("reflection motion", width, height, VELOCITY);
         // Most pipelines are for one case: what they need not ask costs nothing.
         let still = !debug && frame.values.still != 0 && frame.values.most > 0.0;
@@ -642,12 +650,12 @@ impl SsrPass {
         };
         // Where nothing moves by itself, the camera tells.
         let moves = debug || !(still || by_image && frame.camera_alone);
-        let mut pass = fragment(g, "ssr temporal", gbuffer);
-        for image in [reflection, met, shares, seen_now].into_iter().chain(moves.then_some(velocity)) {
+        let mut pass = g.pass("ssr temporal").uses(gbuffer.surface, Access::FragmentSampled);
+        for image in [reflection, met, seen_now].into_iter().chain(shares).chain(moves.then_some(velocity)) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if frame.history {
-            for image in [history, past, shown].into_iter().chain(moves.then_some(seen)) {
+            for image in [history, past, shown].into_iter().chain((!still).then_some(seen)) {
                 pass = pass.uses(image, Access::FragmentSampled);
             }
         }
@@ -660,32 +668,32 @@ impl SsrPass {
             pass = pass.color_cleared(image, value);
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
-            let [reflection, met, shares, history, past, shown, seen_now] =
-                [reflection, met, shares, history, past, shown, seen_now].map(|image| cx.image(image));
-            let moved = moves.then(|| [velocity, seen].map(|image| cx.image(image)));
-            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds.extend([
+            let [surface, reflection, met, history, past, shown, seen_now] =
+                [gbuffer.surface, reflection, met, history, past, shown, seen_now].map(|image| cx.image(image));
+            let shares = shares.map(|image| cx.image(image));
+            let seen = (!still).then(|| cx.image(seen));
+            let velocity = moves.then(|| cx.image(velocity));
+            let mut binds = vec![
+                data.uniform(),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
+                ("seen_now_image", Bind::Sampled(&seen_now)),
                 ("reflection_image", Bind::Sampled(&reflection)),
                 ("met_image", Bind::Sampled(&met)),
                 ("history_image", Bind::Sampled(&history)),
                 ("past_image", Bind::Sampled(&past)),
-            ]);
-            if still {
-                // Nothing turns: what a surface is like is not asked for.
-                binds.retain(|(name, _)| *name != "surface_image");
-            } else {
-                binds.push(("seen_now_image", Bind::Sampled(&seen_now)));
+            ];
+            // Where nothing turns, what a surface is like and where it was is not asked for.
+            if let Some(seen) = &seen {
+                binds.extend([("surface_image", Bind::Sampled(&surface)), ("seen_image", Bind::Sampled(seen))]);
             }
-            if let Some([velocity, seen]) = &moved {
-                binds.extend([("velocity_image", Bind::Sampled(velocity)), ("seen_image", Bind::Sampled(seen))]);
+            if let Some(velocity) = &velocity {
+                binds.push(("velocity_image", Bind::Sampled(velocity)));
             }
             if still || debug {
                 binds.push(("shown_image", Bind::Sampled(&shown)));
             }
-            if debug {
-                binds.push(("shares_image", Bind::Sampled(&shares)));
+            if let Some(shares) = &shares {
+                binds.push(("shares_image", Bind::Sampled(shares)));
             }
             cx.rec.bind_graphics(pipeline, &binds)?;
             cx.rec.draw_fullscreen();
@@ -697,7 +705,7 @@ impl SsrPass {
 
 /// Numbers for a frame that found nothing, to look at.
 pub fn nothing(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
-    let image = g.image("no reflections", width, height, RAY);
+    let image = g.image("no reflections", width, height, NUMBERS);
     g.pass("no reflections").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
     image
 }

@@ -1,0 +1,60 @@
+// How a ray and what it found are kept: eight bytes each, for a pixel reads those of many neighbours. The including shader includes
+// lib/packing.glsl before.
+#ifndef LIB_SSR_RAYS
+#define LIB_SSR_RAYS
+
+// A ray from its pixel's surface.
+struct Ray {
+    vec3 to;          // its end (m)
+    float density;    // 1/sr; 0: no ray was sent
+    vec3 light;       // that it found, by its share
+    float share;      // of lib/ssr.glsl
+};
+
+float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) << 23); }
+
+// The upper half of a float, rounded: 8 bits of digits, for what only weighs.
+uint pack_short(float v) { return floatBitsToUint(v) + 0x8000u >> 16; }
+float unpack_short(uint bits) { return uintBitsToFloat(bits << 16); }
+
+// Three numbers from 0 to 65408 with nine digits each and one exponent, as VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared
+// Exponent to RGB").
+uint pack_shared(vec3 v) {
+    // Not a number becomes 0, as everything below it.
+    v = min(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 65408.0);
+    float most = max(max(v.r, v.g), max(v.b, 3.0517578125e-5));
+    // Of a number in [2^e, 2^(e+1)) it is e + 16; where rounding would need a tenth digit one more.
+    uint exponent = (floatBitsToUint(most) >> 23) - 111u;
+    exponent += most * power_of_two(24 - int(exponent)) >= 511.5 ? 1u : 0u;
+    uvec3 digits = uvec3(v * power_of_two(24 - int(exponent)) + 0.5);
+    return digits.r | digits.g << 9 | digits.b << 18 | exponent << 27;
+}
+
+vec3 unpack_shared(uint bits) {
+    return vec3(uvec3(bits, bits >> 9, bits >> 18) & 511u) * power_of_two(int(bits >> 27) - 24);
+}
+
+// A vector of a length from 1e-7 to 1e15 with 18 digits and a sign each, and one exponent.
+uvec2 pack_end(vec3 to) {
+    vec3 size = abs(to);
+    float most = max(max(size.x, size.y), size.z);
+    // most < 2^exponent
+    int exponent = int(floatBitsToUint(most) >> 23) - 126;
+    uvec3 digits = uvec3(ivec3(clamp(round(to * power_of_two(18 - exponent)), -262143.0, 262143.0))) & 0x7ffffu;
+    return uvec2(digits.x | digits.y << 19, digits.y >> 13 | digits.z << 6 | uint(exponent + 64) << 25);
+}
+
+vec3 unpack_end(uvec2 bits) {
+    ivec3 digits = ivec3(uvec3(bits.x << 13, (bits.x >> 19 | bits.y << 13) << 13, bits.y << 7)) >> 13;
+    return vec3(digits) * power_of_two(int(bits.y >> 25) - 82);
+}
+
+uvec2 pack_found(Ray ray) {
+    return uvec2(pack_shared(ray.light), pack_short(ray.density) << 16 | packHalf2x16(vec2(ray.share, 0.0)));
+}
+
+Ray unpack_ray(uvec2 end, uvec2 found) {
+    return Ray(unpack_end(end), unpack_short(found.y >> 16), unpack_shared(found.x), unpackHalf2x16(found.y).x);
+}
+
+#endif
