@@ -1,5 +1,5 @@
 // How a ray and what it found are kept: eight bytes each, for a pixel reads those of many neighbours. The including shader includes
-// lib/packing.glsl before.
+// lib/ssr.glsl before.
 #ifndef LIB_SSR_RAYS
 #define LIB_SSR_RAYS
 
@@ -17,22 +17,29 @@ float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) <
 uint pack_short(float v) { return floatBitsToUint(v) + 0x8000u >> 16; }
 float unpack_short(uint bits) { return uintBitsToFloat(bits << 16); }
 
-// Three numbers from 0 to 65408 with nine digits each and one exponent, as VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared
-// Exponent to RGB").
-uint pack_shared(vec3 v) {
+// Three numbers from 0 to 65472 with ten digits each and one exponent: thirty bits of digits and six of the exponent, its lower
+// two in the first word. In the manner of VK_FORMAT_E5B9G9R9_UFLOAT_PACK32 (Vulkan 1.3, "Shared Exponent to RGB"), whose five
+// leave too little of what an exposure of eight stops less makes dark.
+uvec2 pack_light(vec3 v) {
     // Not a number becomes 0, as everything below it.
-    v = min(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 65408.0);
-    float most = max(max(v.r, v.g), max(v.b, 3.0517578125e-5));
-    // Of a number in [2^e, 2^(e+1)) it is e + 16; where rounding would need a tenth digit one more.
-    uint exponent = (floatBitsToUint(most) >> 23) - 111u;
-    exponent += most * power_of_two(24 - int(exponent)) >= 511.5 ? 1u : 0u;
-    uvec3 digits = uvec3(v * power_of_two(24 - int(exponent)) + 0.5);
-    return digits.r | digits.g << 9 | digits.b << 18 | exponent << 27;
+    v = min(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 65472.0);
+    float most = max(max(v.r, v.g), max(v.b, 3.552713678800501e-15));
+    // Of a number in [2^e, 2^(e+1)) it is e + 48; where rounding would need an eleventh digit one more.
+    uint exponent = (floatBitsToUint(most) >> 23) - 79u;
+    exponent += most * power_of_two(57 - int(exponent)) >= 1023.5 ? 1u : 0u;
+    uvec3 digits = uvec3(v * power_of_two(57 - int(exponent)) + 0.5);
+    return uvec2(digits.r | digits.g << 10 | digits.b << 20 | exponent << 30, exponent >> 2);
 }
 
-vec3 unpack_shared(uint bits) {
-    return vec3(uvec3(bits, bits >> 9, bits >> 18) & 511u) * power_of_two(int(bits >> 27) - 24);
+vec3 unpack_light(uvec2 bits) {
+    uint exponent = bits.x >> 30 | (bits.y & 15u) << 2;
+    return vec3(uvec3(bits.x, bits.x >> 10, bits.x >> 20) & 1023u) * power_of_two(int(exponent) - 57);
 }
+
+// A share in twelve bits: SEES_SKY is the last number, and LEAST_SHARE is not 0.
+const uint SKY_BITS = 4095u;
+uint pack_share(float share) { return share < 0.0 ? SKY_BITS : uint(share * float(SKY_BITS - 1u) + 0.5); }
+float unpack_share(uint bits) { return bits == SKY_BITS ? SEES_SKY : float(bits) / float(SKY_BITS - 1u); }
 
 // A vector of a length from 1e-7 to 1e15 with 18 digits and a sign each, and one exponent.
 uvec2 pack_end(vec3 to) {
@@ -50,11 +57,11 @@ vec3 unpack_end(uvec2 bits) {
 }
 
 uvec2 pack_found(Ray ray) {
-    return uvec2(pack_shared(ray.light), pack_short(ray.density) << 16 | packHalf2x16(vec2(ray.share, 0.0)));
+    return pack_light(ray.light) | uvec2(0u, pack_short(ray.density) << 16 | pack_share(ray.share) << 4);
 }
 
 Ray unpack_ray(uvec2 end, uvec2 found) {
-    return Ray(unpack_end(end), unpack_short(found.y >> 16), unpack_shared(found.x), unpackHalf2x16(found.y).x);
+    return Ray(unpack_end(end), unpack_short(found.y >> 16), unpack_light(found), unpack_share(found.y >> 4 & 4095u));
 }
 
 #endif
