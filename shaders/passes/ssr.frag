@@ -82,7 +82,8 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
 // How sure it is what a ray finds that has been behind something.
 const float BEHIND = 0.5;
 
-// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface its pixel's plane and normal too.
+// What a ray meets: pixels, depth, and how sure that is; or as the last SKY or LOST. Of a surface its pixel's plane and normal too, and
+// where the ray itself is then, in the same pixel.
 const float LOST = 0.0;
 const float SKY = -1.0;
 // As far as the sky is (m).
@@ -93,7 +94,8 @@ const int ARRIVED = -1;
 // picture's edge it is out of it.
 const float NUDGE = 4e-3;
 const float OUTSIDE = 2e-3;
-vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 plane, out vec3 normal) {
+vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own, out vec3 plane, out vec3 normal) {
+    own = last;
     plane = normal = vec3(0.0);
     vec4 met = vec4(-1.0, -1.0, -1.0, LOST);
     // Behind what it has passed there may be anything.
@@ -156,9 +158,10 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 plan
             if (plane.x > 0.0 && (crosses || inside) && dot(normal, direction) < 0.0) {
                 // From the side the less sure the deeper.
                 sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
-                met = vec4(first + d * (crosses ? mix(s, next, gap_in / (gap_in - gap_out)) : s), sure);
+                own = first + d * mix(s, next, crosses ? gap_in / (gap_in - gap_out) : 0.5);
                 // Never out of the pixel that it is in, whose surface it is.
-                met.xy = crosses ? clamp(met.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99) : middle;
+                own.xy = clamp(own.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99);
+                met = vec4(crosses ? own.xy : middle, own.z, sure);
                 break;
             }
             sure = plane.x > 0.0 && gap_out < 0.0 ? BEHIND : sure;
@@ -188,10 +191,10 @@ void main() {
     vec4 met = vec4(0.0, 0.0, -1.0, LOST);
     // Below the surface: facets send it on to others, of which nothing is known.
     if (dot(direction, s.normal) > 0.0 && project_ray(s.position, direction, first, last, to_infinity)) {
-        vec3 plane, normal;
-        met = walk(first, last, to_infinity, direction, plane, normal);
-        met.xyz = met.w > 0.0 ? vec3(blend_place(met.xy, plane, normal), met.z) : last;
-        vec4 p = frame.inverse_projection * vec4(met.xy / vec2(ssr.size) * 2.0 - 1.0, max(met.z, 1e-12), 1.0);
+        vec3 own, plane, normal;
+        met = walk(first, last, to_infinity, direction, own, plane, normal);
+        met.xy = blend_place(met.xy, plane, normal);
+        vec4 p = frame.inverse_projection * vec4(own.xy / vec2(ssr.size) * 2.0 - 1.0, max(own.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
     Ray ray = Ray(direction * (met.w == SKY ? SKY_FAR : far), visible_density(s, direction), vec3(0.0),

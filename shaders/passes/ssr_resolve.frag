@@ -185,7 +185,7 @@ void main() {
         sky += ray.share < 0.0 ? weight : 0.0;
         float weight_met = seen > 0.0 ? weight : 0.0;
         met += weight_met;
-        nearness += weight_met * min(nearer, 1e6);
+        nearness += weight_met > 0.0 ? weight_met * min(nearer, 1e6) : 0.0;
         best = weight_met > most && counts && seen > 0.0 ? texel : best;
         most = counts && seen > 0.0 ? max(most, weight_met) : most;
     }
