@@ -1,4 +1,5 @@
-// Reading a surface back from the G-buffer. The including shader declares `frame`.
+// Reading a surface back from the G-buffer. The including shader declares `frame`, or is given what is asked of it (lib/given.glsl,
+// included before).
 #ifndef LIB_GBUFFER
 #define LIB_GBUFFER
 #extension GL_EXT_samplerless_texture_functions : require
@@ -9,14 +10,21 @@ layout(set = 0, binding = 3) uniform utexture2D normal_image;
 
 // Camera-relative position of a pixel's centre at this depth.
 vec3 position_at(ivec2 pixel, float depth) {
+#ifdef LIB_GIVEN
+    vec4 p = place_of * vec4(vec2(pixel), depth, 1.0);
+#else
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
     vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
+#endif
     return p.xyz / p.w;
 }
 
 // Unit vector towards the camera.
 vec3 view_at(vec3 position) {
-    return frame.forward.w != 0.0 ? -frame.forward.xyz : -normalize(position);
+#ifndef LIB_GIVEN
+    vec4 forward = frame.forward;
+#endif
+    return -mix(normalize(position), forward.xyz, bvec3(forward.w != 0.0));
 }
 
 // Of a pixel with this depth and this packed normal.

@@ -1,4 +1,4 @@
-// A pixel's depth as a plane, and how thick it is. The including shader declares `frame` and `ssr`.
+// A pixel's depth as a plane, and how thick it is. The including shader declares `ssr`, and includes lib/given.glsl before.
 #ifndef LIB_SSR_PLANE
 #define LIB_SSR_PLANE
 
@@ -16,8 +16,7 @@ vec3 depth_plane(ivec2 pixel, float z, vec2 across, vec2 down) {
 
 // Distance along the line of sight (m) of a depth, as a fraction: both parts are linear in depth.
 vec2 far_of(float depth) {
-    mat4 m = frame.inverse_projection;
-    return vec2(dot(m[2].xyz, frame.forward.xyz), m[2].w) * depth + vec2(dot(m[3].xyz, frame.forward.xyz), m[3].w);
+    return far_terms.xy * depth + far_terms.zw;
 }
 
 // The depth at which what is seen at this one ends: farther by its thickness. Below 0 where that is beyond all depths.
@@ -26,9 +25,8 @@ float depth_behind(float depth) {
         return -1.0;
     }
     // The depth d at which (a d + b) / (c d + e) is this distance.
-    mat4 m = frame.inverse_projection;
-    vec2 ac = vec2(dot(m[2].xyz, frame.forward.xyz), m[2].w);
-    vec2 be = vec2(dot(m[3].xyz, frame.forward.xyz), m[3].w);
+    vec2 ac = far_terms.xy;
+    vec2 be = far_terms.zw;
     vec2 part = ac * depth + be;
     float end = part.x / part.y * (1.0 + ssr.thickness);
     float slope = end * ac.y - ac.x;

@@ -9,9 +9,9 @@ ivec2 level_size(int level) {
 
 // Texel of a level's first cell: level 0 on top, below it the others from left to right, each as wide as a row of whole cells
 // of the coarsest level.
-ivec2 level_corner(int level) {
-    int row = int(ssr.level_row);
-    return ivec2(max(row - (2 * row >> level), 0), level > 0 ? int(ssr.size.y) : 0);
+ivec2 level_corner(int level, int row, int height) {
+    return ivec2(max(row - (2 * row >> level), 0), level > 0 ? height : 0);
 }
+ivec2 level_corner(int level) { return level_corner(level, int(ssr.level_row), int(ssr.size.y)); }
 
 #endif

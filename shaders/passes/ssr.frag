@@ -13,10 +13,12 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#define RAYS
+#include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5) uniform texture2D pyramid_image;
+layout(set = 0, binding = 5, rg32f) uniform readonly image2D pyramid_image;
 layout(set = 0, binding = 6) uniform sampler2D picture_image;
-layout(set = 0, binding = 7) uniform utexture2D seen_image;
+layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D seen_image;
 #include "lib/facets.glsl"
 #include "lib/pattern.glsl"
 #include "lib/ssr.glsl"
@@ -29,36 +31,35 @@ layout(set = 0, binding = 7) uniform utexture2D seen_image;
 layout(location = 0) out uvec2 out_end;
 layout(location = 1) out uvec2 out_found;
 
+// Depth at a pixel's centre; beyond an edge of the picture that of the pixel at the edge.
+float seen_depth(ivec2 pixel) {
+    return uintBitsToFloat(imageLoad(seen_image, clamp(pixel, ivec2(0), ivec2(ssr.size) - 1)).x);
+}
+
 // A pixel's depth as a plane, and its normal.
 vec3 seen_plane(ivec2 pixel, out vec3 normal) {
-    uvec2 seen = texelFetch(seen_image, pixel, 0).xy;
+    uvec2 seen = imageLoad(seen_image, pixel).xy;
     normal = unpack_normal(seen.y);
     float z = uintBitsToFloat(seen.x);
-    // Left, right, above, below.
-    vec4 around;
-    for (int i = 0; i < 4; ++i) {
-        ivec2 step = ivec2(i < 2 ? i * 2 - 1 : 0, i < 2 ? 0 : i * 2 - 5);
-        around[i] = uintBitsToFloat(texelFetch(seen_image, clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1), 0).x);
-    }
-    return depth_plane(pixel, z, vec2(z - around.x, around.y - z), vec2(z - around.z, around.w - z));
+    return depth_plane(pixel, z, vec2(z - seen_depth(pixel - ivec2(1, 0)), seen_depth(pixel + ivec2(1, 0)) - z),
+                       vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
 }
 
 // The ray in pixels and depth: where it begins and where it ends, at an edge of what the camera sees or infinitely far.
 bool project_ray(vec3 from, vec3 direction, out vec3 first, out vec3 last, out bool to_infinity) {
-    vec4 a = frame.view_projection * vec4(from, 1.0);
-    vec4 d = frame.view_projection * vec4(direction, 0.0);
+    vec4 a = picture_of * vec4(from, 1.0);
+    vec4 d = picture_of * vec4(direction, 0.0);
     // One over the distance at which it leaves through each of the sides and the near plane.
-    float sides = 0.0;
-    vec2 low = -(d.w + d.xy) / max(a.w + a.xy, 1e-12);
-    vec2 high = -(d.w - d.xy) / max(a.w - a.xy, 1e-12);
-    sides = max(max(max(low.x, low.y), max(high.x, high.y)), -(d.w - d.z) / max(a.w - a.z, 1e-12));
+    vec2 size = vec2(ssr.size);
+    vec2 low = -d.xy / max(a.xy, 1e-12);
+    vec2 high = -(d.w * size - d.xy) / max(a.w * size - a.xy, 1e-12);
+    float sides = max(max(max(low.x, low.y), max(high.x, high.y)), -(d.w - d.z) / max(a.w - a.z, 1e-12));
     float beyond = -d.z / max(a.z, 1e-12);
     float inverse = max(max(sides, beyond), 0.0);
     to_infinity = sides <= max(beyond, 0.0);
     vec4 end = a * inverse + d;
-    vec2 half_size = 0.5 * vec2(ssr.size);
-    first = vec3((a.xy / a.w + 1.0) * half_size, a.z / a.w);
-    last = vec3((end.xy / end.w + 1.0) * half_size, end.z / end.w);
+    first = a.xyz / a.w;
+    last = end.xyz / end.w;
     return a.w > 0.0 && end.w > 1e-9 * a.w && distance(first.xy, last.xy) > 1e-2;
 }
 
@@ -71,7 +72,7 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
     for (int axis = 0; axis < 2; ++axis) {
         ivec2 step = axis == 0 ? ivec2(side.x, 0) : ivec2(0, side.y);
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
-        uvec2 seen = texelFetch(seen_image, other, 0).xy;
+        uvec2 seen = imageLoad(seen_image, other).xy;
         bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
             && dot(unpack_normal(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
@@ -113,9 +114,10 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
     // Out of the own pixel: it cannot hide the surface from itself.
     vec2 leave = (floor(first.xy) + vec2(ahead)) * inverse - offset;
     float s = min(leave.x, leave.y);
-    ivec2 pixel = ivec2(floor(nudged + d.xy * s));
+    ivec2 pixel = ivec2(nudged + d.xy * s);
     int level = 0;
     int top = int(ssr.level_count) - 1;
+    int row = int(ssr.level_row), height = int(ssr.size.y);
     uint steps = ssr.steps;
     while (s < end && steps > 0u) {
         // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
@@ -125,12 +127,12 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             float next = max(min(leaves.x, leaves.y), s);
             float enter_z = first.z + d.z * s;
             float leave_z = first.z + d.z * min(next, 1.0);
-            vec2 held = texelFetch(pyramid_image, level_corner(level) + cell, 0).xy;
+            vec2 held = imageLoad(pyramid_image, level_corner(level, row, height) + cell).xy;
             bool before = min(enter_z, leave_z) > held.x;
             bool passes = before || max(enter_z, leave_z) < held.y;
             sure = passes && !before ? BEHIND : sure;
             s = passes ? next : s;
-            ivec2 after = ivec2(floor(nudged + d.xy * s));
+            ivec2 after = ivec2(nudged + d.xy * s);
             // Up only out of the coarser cell, which did not let the ray pass when it came in.
             ivec2 changed = (after ^ pixel) >> level;
             level = !passes ? level - 1 : (changed.x | changed.y) > 1 ? min(level + 1, top) : level;
@@ -166,12 +168,12 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             }
             sure = plane.x > 0.0 && gap_out < 0.0 ? BEHIND : sure;
             s = next;
-            pixel = ivec2(floor(nudged + d.xy * s));
+            pixel = ivec2(nudged + d.xy * s);
         }
     }
     if (met.w == LOST && to_infinity && end == 1.0 && s >= end) {
         ivec2 there = clamp(ivec2(last.xy), ivec2(0), ivec2(ssr.size) - 1);
-        if (texelFetch(seen_image, there, 0).x == 0u) {
+        if (imageLoad(seen_image, there).x == 0u) {
             met = vec4(last, sure < 1.0 ? LOST : SKY);
         }
     }
@@ -183,7 +185,7 @@ void main() {
     ivec2 pixel = min(ivec2(texel * ssr.scale), ivec2(ssr.size) - 1);
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, texelFetch(seen_image, pixel, 0).xy, s);
+    load_surface(pixel, imageLoad(seen_image, pixel).xy, s);
     vec3 direction = seen_reflection(s, sample_for(texel, ssr.number));
     vec3 first, last;
     bool to_infinity;
@@ -194,7 +196,7 @@ void main() {
         vec3 own, plane, normal;
         met = walk(first, last, to_infinity, direction, own, plane, normal);
         met.xy = blend_place(met.xy, plane, normal);
-        vec4 p = frame.inverse_projection * vec4(own.xy / vec2(ssr.size) * 2.0 - 1.0, max(own.z, 1e-12), 1.0);
+        vec4 p = place_of * vec4(own.xy - 0.5, max(own.z, 1e-12), 1.0);
         far = clamp(distance(p.xyz / p.w, s.position), 1e-6, FAR_AWAY);
     }
     Ray ray = Ray(direction * (met.w == SKY ? SKY_FAR : far), visible_density(s, direction), vec3(0.0),

@@ -11,6 +11,7 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D light_image;
 layout(set = 0, binding = 5) uniform texture2D reflection_image;

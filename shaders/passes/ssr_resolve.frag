@@ -15,12 +15,13 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5) uniform utexture2D end_image;
-layout(set = 0, binding = 6) uniform utexture2D found_image;
+layout(set = 0, binding = 5, rg32ui) uniform readonly uimage2D end_image;
+layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D found_image;
 layout(set = 0, binding = 7) uniform texture2D surroundings_image;
 // Depths and normals of pixels.
-layout(set = 0, binding = 10) uniform utexture2D seen_image;
+layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D seen_image;
 #ifdef SHARP
 layout(set = 0, binding = 9) uniform sampler2D picture_image;
 #endif
@@ -65,13 +66,13 @@ const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
 // shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
-    vec3 normal = unpack_normal(texelFetch(seen_image, ivec2(found), 0).y);
+    vec3 normal = unpack_normal(imageLoad(seen_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
     vec2 own = (clip.xy / clip.w + 1.0) * 0.5 * vec2(ssr.size);
     ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
-    uvec2 seen = texelFetch(seen_image, pixel, 0).xy;
+    uvec2 seen = imageLoad(seen_image, pixel).xy;
     vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
     bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
     return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
@@ -89,7 +90,7 @@ struct Neighbourhood {
 Neighbourhood neighbourhood(Surface s, float depth) {
     float most = REACH + REACH_ROUGH * sqrt(s.alpha);
     // Angle of a pixel (rad).
-    float w = frame.inverse_projection[2].w * depth + frame.inverse_projection[3].w;
+    float w = place_of[2].w * depth + place_of[3].w;
     float angle = ssr.pixel / (w * length(s.position));
     float cosine = clamp(dot(s.normal, s.view), 0.1, 1.0);
     vec3 side = cross(s.normal, s.view);
@@ -107,7 +108,7 @@ Neighbourhood neighbourhood(Surface s, float depth) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    uvec2 seen_here = texelFetch(seen_image, pixel, 0).xy;
+    uvec2 seen_here = imageLoad(seen_image, pixel).xy;
     vec4 around_here = texelFetch(surroundings_image, pixel, 0);
     float open = ssr.bare == 0u ? around_here.a : 1.0;
     // The depth test has left surfaces that reflect.
@@ -130,11 +131,8 @@ void main() {
     vec2 noise_at = gl_FragCoord.xy + 5.588238 * float(ssr.number & 63u);
     float turn = 2.0 * PI * fract(52.9829189 * fract(dot(noise_at, vec2(0.06711056, 0.00583715))));
     vec2 towards = vec2(cos(turn), sin(turn));
-    // From the surface to that of a pixel so many to the right, down and at this depth, in homogeneous coordinates.
-    mat4 m = frame.inverse_projection;
-    vec2 pixel_step = 2.0 / vec2(ssr.size);
-    vec4 corner = m * vec4((vec2(pixel) + 0.5) * pixel_step - 1.0, 0.0, 1.0);
-    vec4 to_right = m[0] * pixel_step.x, to_below = m[1] * pixel_step.y;
+    // This pixel's place at depth 0, in homogeneous coordinates.
+    vec4 corner = place_of * vec4(vec2(pixel), 0.0, 1.0);
     float off_most = 0.01 * length(s.position);
     // Of the BRDF, without its Fresnel term, what is the same for all rays.
     float a2 = wide.alpha * wide.alpha;
@@ -148,12 +146,12 @@ void main() {
         float away = float(i) / float(taps);
         ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0), last);
         ivec2 other = min(texel * SCALE, ivec2(ssr.size) - 1);
-        Ray ray = unpack_ray(texelFetch(end_image, texel, 0).xy, texelFetch(found_image, texel, 0).xy);
-        uvec2 seen_there = texelFetch(seen_image, other, 0).xy;
+        Ray ray = unpack_ray(imageLoad(end_image, texel).xy, imageLoad(found_image, texel).xy);
+        uvec2 seen_there = imageLoad(seen_image, other).xy;
         vec2 aside = vec2(other - pixel);
-        vec4 there = corner + to_right * aside.x + to_below * aside.y + m[2] * uintBitsToFloat(seen_there.x);
+        vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
         vec3 from = there.xyz / there.w - s.position;
-        // A normal's length before it is a unit vector's is left in it here, and squared.
+        // Not of unit length: the cosine, 0.8 at least, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
         float along = dot(normal, s.normal);
         bool beside = abs(dot(s.normal, from)) <= off_most && along > 0.0 && along * along >= 0.64 * dot(normal, normal);
@@ -196,8 +194,8 @@ void main() {
     uint place = 0u;
     if (met > 0.0) {
         ivec2 other = min(best * SCALE, ivec2(ssr.size) - 1);
-        vec3 from = position_at(other, uintBitsToFloat(texelFetch(seen_image, other, 0).x));
-        vec4 clip = frame.view_projection * vec4(from + unpack_end(texelFetch(end_image, best, 0).xy), 1.0);
+        vec3 from = position_at(other, uintBitsToFloat(imageLoad(seen_image, other).x));
+        vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(end_image, best).xy), 1.0);
         place = packUnorm2x16(0.5 * clip.xy / clip.w + 0.5);
     }
 #endif
@@ -206,7 +204,7 @@ void main() {
         // A mirror's own ray meets the plane that its neighbour's met.
         vec2 at = unpackUnorm2x16(place) * vec2(ssr.size);
         ivec2 there = clamp(ivec2(at), ivec2(0), ivec2(ssr.size) - 1);
-        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(texelFetch(seen_image, there, 0).x)));
+        at = own_place(s, reflect(-s.view, s.normal), at, position_at(there, uintBitsToFloat(imageLoad(seen_image, there).x)));
         if (at.x >= 0.0) {
             light = shown * max(textureLod(picture_image, at / vec2(ssr.size), 0.0).rgb, 0.0);
             place = packUnorm2x16(at / vec2(ssr.size));

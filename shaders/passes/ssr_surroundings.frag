@@ -13,6 +13,7 @@
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+#include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };

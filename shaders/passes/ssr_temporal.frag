@@ -20,31 +20,32 @@
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
+#define BEFORE
+#include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5) uniform texture2D reflection_image;
-layout(set = 0, binding = 6) uniform utexture2D met_image;
+layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
+layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D met_image;
 #if !defined(STILL) && !defined(CAMERA)
 layout(set = 0, binding = 7) uniform texture2D velocity_image;
 #endif
-layout(set = 0, binding = 8) uniform texture2D history_image;
-layout(set = 0, binding = 9) uniform utexture2D past_image;
+layout(set = 0, binding = 8, rgba32f) uniform readonly image2D history_image;
+layout(set = 0, binding = 9, rg32ui) uniform readonly uimage2D past_image;
 #if defined(DEBUG) || defined(STILL)
-layout(set = 0, binding = 10) uniform texture2D shown_image;
+layout(set = 0, binding = 10, rgba16f) uniform readonly image2D shown_image;
 #endif
 #ifndef STILL
 // Depths and normals of the last frame's pixels.
-layout(set = 0, binding = 11) uniform utexture2D seen_image;
+layout(set = 0, binding = 11, rg32ui) uniform readonly uimage2D seen_image;
 #endif
 #ifdef DEBUG
 layout(set = 0, binding = 12) uniform texture2D shares_image;
 #endif
 // Those of this frame's.
-layout(set = 0, binding = 13) uniform utexture2D seen_now_image;
+layout(set = 0, binding = 13, rg32ui) uniform readonly uimage2D seen_now_image;
 #include "lib/ssr.glsl"
 #include "lib/virtual_image.glsl"
 #include "lib/ycocg.glsl"
 #include "lib/quiet.glsl"
-#define MOVED ssr
 #include "lib/before.glsl"
 
 // Known where the pipeline is chosen; else asked for.
@@ -102,9 +103,9 @@ struct Motion {
 #ifndef CAMERA
 Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
     vec2 velocity = texelFetch(velocity_image, pixel, 0).xy;
-    vec4 clip_now = ssr.to_clip * vec4(place, 1.0);
-    vec4 clip_then = ssr.to_clip_before * vec4(place, 1.0);
-    vec2 camera = clip_now.w > 0.0 && clip_then.w > 0.0 ? to_pixels(clip_now) - to_pixels(clip_then) : velocity;
+    vec3 now = seen_now(vec4(place, 1.0));
+    vec3 then = seen_before(vec4(place, 1.0));
+    vec2 camera = now.z > 0.0 && then.z > 0.0 ? to_pixels(now) - to_pixels(then) : velocity;
     float own = distance(velocity, camera);
     Motion motion = Motion(own > LEAST_MOTION + MOTION_DIGITS * length(velocity), own, true, place, normal);
     if (!motion.moves) {
@@ -112,11 +113,11 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         return motion;
     }
     // On the plane of the surface that was seen there.
-    vec2 at = to_pixels(clip_now) - velocity;
+    vec2 at = to_pixels(now) - velocity;
     vec2 texel = at - ssr.jitter_before;
-    motion.known = in_picture(texel) && clip_now.w > 0.0;
+    motion.known = in_picture(texel) && now.z > 0.0;
     if (motion.known) {
-        uvec2 seen = texelFetch(seen_image, ivec2(texel), 0).xy;
+        uvec2 seen = imageLoad(seen_image, ivec2(texel)).xy;
         float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
         motion.normal = unpack_normal(seen.y);
@@ -126,7 +127,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         float slope = dot(ray, motion.normal);
         float t = dot(middle - near, motion.normal) / slope;
         motion.before = near + ray * t;
-        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - ssr.eye_before);
+        motion.known = motion.known && abs(slope) > 1e-6 * length(ray) && distance(motion.before, middle) < 0.1 * length(middle - eye_before.xyz);
     }
     return motion;
 }
@@ -143,7 +144,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
                 continue;
             }
             // Most surfaces are flat.
-            uvec2 seen = texelFetch(seen_now_image, other, 0).xy;
+            uvec2 seen = imageLoad(seen_now_image, other).xy;
             if (seen.y == normal_bits) {
                 least = 0.0;
                 continue;
@@ -172,7 +173,7 @@ float length_around(ivec2 pixel, float own, float alpha) {
     float nearness = 0.0, count = 0.0;
     for (int i = 0; i < 9; i += 2) {
         ivec2 other = clamp(pixel + 2 * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
-        float t = uintBitsToFloat(texelFetch(met_image, other, 0).x);
+        float t = uintBitsToFloat(imageLoad(met_image, other).x);
         if (t > 0.0) {
             nearness += 1.0 / t;
             count += 1.0;
@@ -191,29 +192,29 @@ struct Lookup {
 
 // The line of sight beyond a surface: in this frame's picture and in the last one's where the surface is, and a metre more.
 struct Sight {
-    vec4 now, now_on;
-    vec4 then, then_on;
+    vec3 now, now_on;
+    vec3 then, then_on;
 };
 
 Sight sight_of(Surface s) {
     vec4 at = vec4(s.position, 1.0), on = vec4(-s.view, 0.0);
-    return Sight(ssr.to_clip * at, ssr.to_clip * on, ssr.to_clip_before * at, ssr.to_clip_before * on);
+    return Sight(seen_now(at), seen_now(on), seen_before(at), seen_before(on));
 }
 
 // Where the image was seen before: `went` is how far (m) what is reflected has gone, `nearer` brings the image towards the
 // surface. Of another way than the surface's.
 Lookup image_lookup(vec2 here, Surface s, Sight sight, Motion own, vec3 went, float t, float nearer) {
     vec3 image_then = s.position - s.view * (t * nearer);
-    vec4 now = sight.now + sight.now_on * (t * nearer);
-    vec4 then = sight.then + sight.then_on * (t * nearer);
+    vec3 now = sight.now + sight.now_on * (t * nearer);
+    vec3 then = sight.then + sight.then_on * (t * nearer);
     if (own.moves || went != vec3(0.0)) {
         vec3 thing_then = s.position + reflect(-s.view, s.normal) * t - went;
         image_then = virtual_image(own.before, own.normal, thing_then, nearer);
-        then = ssr.to_clip_before * vec4(image_then, 1.0);
+        then = seen_before(vec4(image_then, 1.0));
     }
-    bool seen = now.w > 0.0 && then.w > 0.0;
+    bool seen = now.z > 0.0 && then.z > 0.0;
     vec2 there = seen ? here - (to_pixels(now) - to_pixels(then)) : here;
-    return Lookup(there, distance(image_then, ssr.eye_before), 2.0, seen);
+    return Lookup(there, distance(image_then, eye_before.xyz), 2.0, seen);
 }
 
 // The chosen way.
@@ -221,9 +222,9 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     vec2 here = vec2(pixel) + 0.5;
     Sight sight = sight_of(s);
     // The image of velocities has half floats: where nothing moves by itself the camera tells more.
-    vec2 velocity = sight.then.w > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
+    vec2 velocity = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : vec2(0.0);
 #ifndef CAMERA
-    velocity = own.moves || sight.then.w <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
+    velocity = own.moves || sight.then.z <= 0.0 ? texelFetch(velocity_image, pixel, 0).xy : velocity;
 #endif
     Lookup by_surface = Lookup(here - velocity, 0.0, 1.0, true);
     if (REPROJECTION == SSR_SURFACE || t <= 0.0) {
@@ -236,7 +237,7 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     }
     if (REPROJECTION == SSR_SMALLEST) {
         // Of the surface, of the surface by the camera alone, of the image by the camera alone, of what is reflected.
-        vec2 by_camera = sight.then.w > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
+        vec2 by_camera = sight.then.z > 0.0 ? to_pixels(sight.now) - to_pixels(sight.then) : velocity;
         vec2 motions[4] = vec2[](velocity, by_camera,
                                  plain.seen ? here - plain.there : velocity, thing.before.xy);
         vec2 least = motions[0];
@@ -251,9 +252,9 @@ Lookup lookup(ivec2 pixel, Surface s, Motion own, Motion thing, vec3 went, float
     Lookup image = image_lookup(here, s, sight, own, went, t, nearer.x);
     // Of a curved mirror the image is nearer in the plane of incidence than across it: each is for motion its way.
     vec3 across = s.normal - dot(s.normal, s.view) * s.view;
-    vec4 beside = ssr.to_clip * vec4(s.position + across * (0.01 * length(s.position)), 1.0);
+    vec3 beside = seen_now(vec4(s.position + across * (0.01 * length(s.position)), 1.0));
     vec2 along = to_pixels(beside) - to_pixels(sight.now);
-    if (nearer.x != nearer.y && beside.w > 0.0 && dot(along, along) > 1e-8) {
+    if (nearer.x != nearer.y && beside.z > 0.0 && dot(along, along) > 1e-8) {
         along = normalize(along);
         vec2 there = image_lookup(here, s, sight, own, went, t, nearer.y).there;
         image.there = there + along * dot(along, image.there - there);
@@ -269,7 +270,7 @@ vec4 cubic_weights(float f) {
 }
 
 vec4 history_at(ivec2 texel) {
-    return texelFetch(history_image, clamp(texel, ivec2(0), ivec2(ssr.size) - 1), 0);
+    return imageLoad(history_image, clamp(texel, ivec2(0), ivec2(ssr.size) - 1));
 }
 
 // Of the twelve pixels of 4x4 without its corners (Jimenez 2016, "Filmic SMAA": these count least) the outer eight.
@@ -285,19 +286,19 @@ vec4 cubic_outside(ivec2 corner, vec4 wx, vec4 wy) {
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec2 here = vec2(pixel) + 0.5;
-    uvec2 seen_now = texelFetch(seen_now_image, pixel, 0).xy;
-    vec4 now = texelFetch(reflection_image, pixel, 0);
+    uvec2 seen = imageLoad(seen_now_image, pixel).xy;
+    vec4 now = imageLoad(reflection_image, pixel);
     // The depth test has left surfaces that reflect.
     Surface s;
-    load_surface(pixel, seen_now, s);
-    uvec2 met = texelFetch(met_image, pixel, 0).xy;
+    load_surface(pixel, seen, s);
+    uvec2 met = imageLoad(met_image, pixel).xy;
     vec4 past = vec4(0.0);
     float count = 0.0;
     uint reason = SSR_KEPT;
 #ifdef STILL
     // Nothing has moved: what the last frame knew of the image holds.
-    uvec2 known = texelFetch(past_image, pixel, 0).xy;
-    past = texelFetch(history_image, pixel, 0);
+    uvec2 known = imageLoad(past_image, pixel).xy;
+    past = imageLoad(history_image, pixel);
     count = unpackHalf2x16(known.y).x;
     float distance_now = count > 0.0 ? uintBitsToFloat(known.x) : length(s.position) + uintBitsToFloat(met.x);
     float thing_own = 0.0;
@@ -313,7 +314,7 @@ void main() {
     Motion own = motion_of(pixel, s.position, s.normal);
     if (t > 0.0 && t < FAR_AWAY) {
         ivec2 at = clamp(ivec2(unpackUnorm2x16(met.y) * vec2(ssr.size)), ivec2(0), ivec2(ssr.size) - 1);
-        vec3 place = position_at(at, uintBitsToFloat(texelFetch(seen_now_image, at, 0).x));
+        vec3 place = position_at(at, uintBitsToFloat(imageLoad(seen_now_image, at).x));
         thing = motion_of(at, place, s.normal);
         went = thing.moves && thing.known ? place - thing.before : vec3(0.0);
         thing.before = vec3(texelFetch(velocity_image, at, 0).xy, 0.0);
@@ -321,22 +322,21 @@ void main() {
 #endif
     float thing_own = thing.own;
     float cosine = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, seen_now.y) : 0.0;
+    float curvature = REPROJECTION == SSR_VIRTUAL ? curvature_at(pixel, s.position, s.normal, seen.y) : 0.0;
     // In the plane of incidence, and across it.
     vec2 nearer = vec2(image_distance(curvature, t, 1.0 / max(cosine, 1e-3)), image_distance(curvature, t, cosine));
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
-    if (ssr.most <= 0.0) {
-        reason = SSR_NO_HISTORY;
+    bool has_history = ssr.most > 0.0;
+    if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
+        reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
 #ifdef DEBUG
     } else if (IS_STILL) {
-        past = texelFetch(history_image, pixel, 0);
-        count = unpackHalf2x16(texelFetch(past_image, pixel, 0).y).x;
+        past = imageLoad(history_image, pixel);
+        count = unpackHalf2x16(imageLoad(past_image, pixel).y).x;
         reason = count > 0.0 ? SSR_KEPT : SSR_NO_HISTORY;
 #endif
-    } else if (!at.seen || !in_picture(at.there)) {
-        reason = SSR_OUTSIDE;
     } else {
         ivec2 corner = ivec2(floor(at.there - 0.5));
         vec2 f = at.there - 0.5 - vec2(corner);
@@ -347,9 +347,9 @@ void main() {
         for (int i = 0; i < 4; ++i) {
             ivec2 off = ivec2(i & 1, i >> 1);
             ivec2 texel = clamp(corner + off, ivec2(0), ivec2(ssr.size) - 1);
-            uvec2 was = texelFetch(past_image, texel, 0).xy;
-            uvec2 seen_then = texelFetch(seen_image, texel, 0).xy;
-            vec4 held = texelFetch(history_image, texel, 0);
+            uvec2 was = imageLoad(past_image, texel).xy;
+            uvec2 seen_then = imageLoad(seen_image, texel).xy;
+            vec4 held = imageLoad(history_image, texel);
             vec2 kind = unpackHalf2x16(was.y);
             float distance_was = uintBitsToFloat(was.x);
             vec3 place = place_before(vec2(texel) + 0.5 + ssr.jitter_before, uintBitsToFloat(seen_then.x));
@@ -360,7 +360,7 @@ void main() {
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
-                : off_plane > SURFACE_STEP * length(place - ssr.eye_before) ? SSR_SURFACE_CHANGED
+                : off_plane > SURFACE_STEP * length(place - eye_before.xyz) ? SSR_SURFACE_CHANGED
                 : turned < NORMAL_STEP ? SSR_NORMAL_CHANGED
                 : images && (s.alpha < SHARP || distance_was > 0.0 && max(distance_was, at.distance_then) < 0.5 * FAR_AWAY) && !(abs(distance_was - at.distance_then) <= step * min(distance_was, at.distance_then)) ? SSR_DEPTH_CHANGED
                 : images && REPROJECTION == SSR_VIRTUAL && abs(kind.y - thing.own) > 0.25 + 0.25 * max(kind.y, thing.own) ? SSR_MOTION_CHANGED
@@ -407,7 +407,7 @@ void main() {
         vec4 square = vec4(0.0);
         for (int i = 0; i < 9; ++i) {
             ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
-            vec4 c = texelFetch(reflection_image, other, 0);
+            vec4 c = imageLoad(reflection_image, other);
             c.rgb = to_ycocg(squeeze(c.rgb, frame.judged_scale));
             mean += c / 9.0;
             square += c * c / 9.0;
@@ -425,7 +425,7 @@ void main() {
     out_shown = out_history;
 #if defined(DEBUG) || defined(STILL)
     if (IS_STILL && count > 0.0 && quiet_exposure()) {
-        vec4 shown = texelFetch(shown_image, pixel, 0);
+        vec4 shown = imageLoad(shown_image, pixel);
         shown.rgb *= frame.history_scale;
         out_shown = quiet_towards(out_history, shown, quiet_step(vec4(shown.rgb, 1.0), vec4(out_history.rgb, 1.0), count));
     }

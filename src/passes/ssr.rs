@@ -324,15 +324,17 @@ impl SsrPass {
             GraphicsPipeline::new(gpu, name, vertex, fragment, &state)
         };
         let make_with = |name: &str, fragment: &str, colors: &[vk::Format], depth| {
-            make_at("fullscreen.vert", name, fragment, colors, depth)
+            make_at("ssr.vert", name, fragment, colors, depth)
         };
         let make = |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, None);
         // The triangle lies at depth 0, and what sends rays beyond: nothing else is shaded.
         let asked = Some((ASKS, false, vk::CompareOp::LESS));
         let make_where_asked =
             |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
+        let make_temporal =
+            |name: &str, fragment: &str, colors: &[vk::Format]| make_at("ssr.vert+BEFORE", name, fragment, colors, asked);
         let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
-            make_at("fullscreen.vert+OVER_HALF", name, fragment, colors, asked)
+            make_at("ssr.vert+OVER_HALF", name, fragment, colors, asked)
         };
         let asking = Some((ASKS, true, vk::CompareOp::ALWAYS));
         let resolved = [REFLECTION, PAIR, SHARES];
@@ -353,8 +355,8 @@ impl SsrPass {
                 make_with("ssr surroundings", "ssr_surroundings.frag", &[PAIR, CELL, LIGHT, LIGHT], asking)?,
                 make_with("ssr surroundings bare", "ssr_surroundings.frag+BARE", &[PAIR, CELL], asking)?,
             ],
-            asked_half: make_with("ssr asked", "ssr_asked.frag", &[], asking)?,
-            trace: make_where_asked("ssr", "ssr.frag", &[PAIR; 2])?,
+            asked_half: make_at("fullscreen.vert", "ssr asked", "ssr_asked.frag", &[], asking)?,
+            trace: make_at("ssr.vert+RAYS", "ssr", "ssr.frag", &[PAIR; 2], asked)?,
             resolve: [
                 [
                     make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
@@ -373,11 +375,11 @@ impl SsrPass {
                 ],
             ],
             temporal: Temporal {
-                virtual_image: make_where_asked("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
-                camera_alone: make_where_asked("ssr temporal camera", "ssr_temporal.frag+CAMERA", &joined[..4])?,
-                other_ways: make_where_asked("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
-                still: make_where_asked("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
-                debug: make_where_asked("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
+                virtual_image: make_temporal("ssr temporal", "ssr_temporal.frag", &joined[..4])?,
+                camera_alone: make_temporal("ssr temporal camera", "ssr_temporal.frag+CAMERA", &joined[..4])?,
+                other_ways: make_temporal("ssr temporal ways", "ssr_temporal.frag+WAYS", &joined[..4])?,
+                still: make_temporal("ssr temporal still", "ssr_temporal.frag+STILL", &joined[..4])?,
+                debug: make_temporal("ssr temporal debug", "ssr_temporal.frag+DEBUG", &joined)?,
             },
             composite: [
                 [
@@ -454,8 +456,11 @@ impl SsrPass {
         let half = usize::from(frame.values.scale > 1);
         let rays_asked = if half > 0 { self.declare_asked(g, frame, asks) } else { asks };
         let mut pass = g.pass("ssr");
-        for image in [gbuffer.surface, pyramid, picture, seen] {
+        for image in [gbuffer.surface, picture] {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for image in [pyramid, seen] {
+            pass = pass.uses(image, Access::FragmentStorageRead);
         }
         for image in [end, found] {
             pass = pass.color_cleared(image, [0.0; 4]);
@@ -467,9 +472,9 @@ impl SsrPass {
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("pyramid_image", Bind::Sampled(&pyramid)),
+                ("pyramid_image", Bind::StorageImage(&pyramid)),
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
-                ("seen_image", Bind::Sampled(&seen)),
+                ("seen_image", Bind::StorageImage(&seen)),
             ];
             cx.rec.bind_graphics(&self.trace, &binds)?;
             cx.rec.draw_fullscreen();
@@ -489,8 +494,11 @@ impl SsrPass {
         let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
         // Where nothing is kept apart, the picture is the light.
         let lit = (alone && apart.is_some()).then_some(light);
-        for image in [end, found, picture, seen].into_iter().chain(surroundings).chain(lit) {
+        for image in [picture].into_iter().chain(surroundings).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for image in [end, found, seen] {
+            pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if alone {
             pass = pass.color_over(out);
@@ -509,10 +517,10 @@ impl SsrPass {
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("end_image", Bind::Sampled(&end)),
-                ("found_image", Bind::Sampled(&found)),
+                ("end_image", Bind::StorageImage(&end)),
+                ("found_image", Bind::StorageImage(&found)),
                 ("surroundings_image", Bind::Sampled(&around)),
-                ("seen_image", Bind::Sampled(&seen)),
+                ("seen_image", Bind::StorageImage(&seen)),
             ];
             if let Some(light) = &light {
                 binds.extend([
@@ -633,7 +641,7 @@ impl SsrPass {
             let out = g.image("reflection by itself", width, height, HISTORY);
             let past_out = g.image("reflection past by itself", width, height, PAIR);
             let shown_out = g.image("reflection shown by itself", width, height, REFLECTION);
-            ([reflection, out], [met, past_out], [reflection, shown_out])
+            ([nothing(g, [1, 1]), out], [met, past_out], [reflection, shown_out])
         };
         let found =
             debug.then(|| ["reflection found", "reflection chosen"].map(|name| g.image(name, width, height, NUMBERS)));
@@ -651,13 +659,18 @@ impl SsrPass {
         // Where nothing moves by itself, the camera tells.
         let moves = debug || !(still || by_image && frame.camera_alone);
         let mut pass = g.pass("ssr temporal").uses(gbuffer.surface, Access::FragmentSampled);
-        for image in [reflection, met, seen_now].into_iter().chain(shares).chain(moves.then_some(velocity)) {
+        for image in shares.into_iter().chain(moves.then_some(velocity)) {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for image in [reflection, met, seen_now] {
+            pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if frame.history {
             for image in [history, past, shown].into_iter().chain((!still).then_some(seen)) {
-                pass = pass.uses(image, Access::FragmentSampled);
+                pass = pass.uses(image, Access::FragmentStorageRead);
             }
+        } else {
+            pass = pass.uses(history, Access::FragmentStorageRead);
         }
         // As the shader says of what sends no rays: SSR_NO_REFLECTION.
         let nothing = [0.0, 0.0, 0.0, 1.0];
@@ -676,21 +689,21 @@ impl SsrPass {
             let mut binds = vec![
                 data.uniform(),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("seen_now_image", Bind::Sampled(&seen_now)),
-                ("reflection_image", Bind::Sampled(&reflection)),
-                ("met_image", Bind::Sampled(&met)),
-                ("history_image", Bind::Sampled(&history)),
-                ("past_image", Bind::Sampled(&past)),
+                ("seen_now_image", Bind::StorageImage(&seen_now)),
+                ("reflection_image", Bind::StorageImage(&reflection)),
+                ("met_image", Bind::StorageImage(&met)),
+                ("history_image", Bind::StorageImage(&history)),
+                ("past_image", Bind::StorageImage(&past)),
             ];
             // Where nothing turns, what a surface is like and where it was is not asked for.
             if let Some(seen) = &seen {
-                binds.extend([("surface_image", Bind::Sampled(&surface)), ("seen_image", Bind::Sampled(seen))]);
+                binds.extend([("surface_image", Bind::Sampled(&surface)), ("seen_image", Bind::StorageImage(seen))]);
             }
             if let Some(velocity) = &velocity {
                 binds.push(("velocity_image", Bind::Sampled(velocity)));
             }
             if still || debug {
-                binds.push(("shown_image", Bind::Sampled(&shown)));
+                binds.push(("shown_image", Bind::StorageImage(&shown)));
             }
             if let Some(shares) = &shares {
                 binds.push(("shares_image", Bind::Sampled(shares)));

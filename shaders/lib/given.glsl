@@ -1,0 +1,35 @@
+// What is the same for all pixels of a picture and takes arithmetic, or many numbers: pass `ssr`'s vertex shader computes it once for
+// each corner of its triangle and hands it on as it is. Constants are read anew by every pixel: on the software driver a number of a
+// uniform block costs a pixel as much as a dozen multiplications, one of these next to nothing (docs/reflections.md). With
+// GIVES in the vertex shader, which has the features of the fragment shader: RAYS or BEFORE. Sixteen vectors at most, which all devices have
+// (Vulkan 1.3, "Required Limits": maxFragmentInputComponents).
+#ifndef LIB_GIVEN
+#define LIB_GIVEN
+#ifdef GIVES
+#define GIVEN flat out
+#else
+#define GIVEN flat in
+#endif
+
+// From a pixel (x, y), depth and 1 to its centre's place in homogeneous coordinates, relative to the camera.
+layout(location = 0) GIVEN mat4 place_of;
+// As `forward` of the frame.
+layout(location = 4) GIVEN vec4 forward;
+#ifdef BEFORE
+// Where the last frame's camera stood.
+layout(location = 5) GIVEN vec4 eye_before;
+// From places to pixels, times w, in this frame and in the last one, both without jitter: rows for x, y and w.
+layout(location = 6) GIVEN vec4 pixels_now[3];
+layout(location = 9) GIVEN vec4 pixels_before[3];
+// From the last frame's picture, as `place_of`, but of places in pixels.
+layout(location = 12) GIVEN mat4 place_of_before;
+#else
+// Distance along the line of sight (m) of a depth: x depth + z over y depth + w.
+layout(location = 5) GIVEN vec4 far_terms;
+#ifdef RAYS
+// From places to pixels and depth, all times w.
+layout(location = 6) GIVEN mat4 picture_of;
+#endif
+#endif
+
+#endif
