@@ -953,7 +953,8 @@ fn frame_data(
         values.bits &= !shared::FRAME_MANY_BOUNCES;
     }
     let found_by_rays = values.bits & shared::FRAME_REFLECTED_BY_RAYS != 0;
-    let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays;
+    let layered = values.bits & shared::FRAME_LAYERED != 0;
+    let apart_from_light = scene.has_environment || scene.has_emitters || found_by_rays || layered;
     Ok(FrameData {
         constants: dynamic_buffer(gpu, "frame constants", &[values])?,
         instances: dynamic_buffer(gpu, "instances", &visible.instances)?,

@@ -33,6 +33,14 @@ float traced_share(float roughness) {
     return clamp((ssr.max_roughness - roughness) / max(ssr.max_roughness - begin, 1e-6), 0.0, 1.0);
 }
 
+// Of what rays found in the mean, the light by its share, how many met something and how many saw the sky: the light, and the share that
+// surfaces keep of their surroundings, of which so much is open.
+vec4 reflection_of(Surface s, vec3 light, float shown, float sky, float open) {
+    float share = traced_share(sqrt(s.alpha));
+    float surroundings = sky + max(1.0 - shown - sky, 0.0) * open;
+    return vec4(to_half_range(light * share), mix(open, surroundings, share));
+}
+
 // Density (1/sr) of a direction sampled through visible normals. Heitz 2018, equations 3 and 17:
 // D G1 / (4 n.v), where G1 = 2 n.v / (n.v + sqrt(a^2 + (1 - a^2) n.v^2)).
 float visible_density(Surface s, vec3 l) {

@@ -1,4 +1,4 @@
-// How a ray and what it found are kept: eight bytes each, for a pixel reads those of many neighbours. The including shader includes
+// How a ray and what it found are kept: sixteen bytes, for a pixel reads those of many neighbours. The including shader includes
 // lib/ssr.glsl before.
 #ifndef LIB_SSR_RAYS
 #define LIB_SSR_RAYS
@@ -39,7 +39,7 @@ vec3 unpack_light(uvec2 bits) {
 // A share in twelve bits: SEES_SKY is the last number, and LEAST_SHARE is not 0.
 const uint SKY_BITS = 4095u;
 uint pack_share(float share) { return share < 0.0 ? SKY_BITS : uint(share * float(SKY_BITS - 1u) + 0.5); }
-float unpack_share(uint bits) { return bits == SKY_BITS ? SEES_SKY : float(bits) / float(SKY_BITS - 1u); }
+float unpack_share(uint bits) { return bits == SKY_BITS ? SEES_SKY : float(bits) * (1.0 / float(SKY_BITS - 1u)); }
 
 // A vector of a length from 1e-7 to 1e15 with 18 digits and a sign each, and one exponent.
 uvec2 pack_end(vec3 to) {
@@ -56,12 +56,13 @@ vec3 unpack_end(uvec2 bits) {
     return vec3(digits) * power_of_two(int(bits.y >> 25) - 82);
 }
 
-uvec2 pack_found(Ray ray) {
-    return pack_light(ray.light) | uvec2(0u, pack_short(ray.density) << 16 | pack_share(ray.share) << 4);
+uvec4 pack_ray(Ray ray) {
+    uvec2 found = pack_light(ray.light) | uvec2(0u, pack_short(ray.density) << 16 | pack_share(ray.share) << 4);
+    return uvec4(pack_end(ray.to), found);
 }
 
-Ray unpack_ray(uvec2 end, uvec2 found) {
-    return Ray(unpack_end(end), unpack_short(found.y >> 16), unpack_light(found), unpack_share(found.y >> 4 & 4095u));
+Ray unpack_ray(uvec4 bits) {
+    return Ray(unpack_end(bits.xy), unpack_short(bits.w >> 16), unpack_light(bits.zw), unpack_share(bits.w >> 4 & 4095u));
 }
 
 #endif

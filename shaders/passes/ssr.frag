@@ -1,10 +1,12 @@
 #version 460
+// variants: ALONE
 // Rays from reflecting surfaces through the depth buffer: one a texel, in a direction that the surface reflects to the
 // camera as its visible normals have it.
 //
 // A straight line stays one after projection, depth included, so rays are walked in pixels and depth through the pyramid
 // of pass `ssr_depth`: over cells that they pass before or behind, down into others. Both directions of depth are alike: a
-// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen.
+// ray towards the camera crosses surfaces from in front as others do, and what it would meet from behind is not seen. With ALONE
+// no neighbour's ray is used and no history follows: what a ray found is brought into the light at once.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -26,10 +28,18 @@ layout(set = 0, binding = 7, rg32ui) uniform readonly uimage2D seen_image;
 #include "lib/ssr_plane.glsl"
 #include "lib/ssr_pyramid.glsl"
 
+#ifdef ALONE
+layout(set = 0, binding = 9) uniform texture2D surroundings_image;
+layout(set = 0, binding = 11) uniform texture2D light_image;
+layout(set = 0, binding = 12) uniform texture2D reflectance_image;
+#include "lib/ssr_light.glsl"
+
+layout(location = 0) out vec4 out_light;
+#else
 // The ray, and what it found: light by how sure that is and how near to the picture's edge, and that share, or what it is that it
 // found.
-layout(location = 0) out uvec2 out_end;
-layout(location = 1) out uvec2 out_found;
+layout(location = 0) out uvec4 out_ray;
+#endif
 
 // Depth at a pixel's centre; beyond an edge of the picture that of the pixel at the edge.
 float seen_depth(ivec2 pixel) {
@@ -39,7 +49,7 @@ float seen_depth(ivec2 pixel) {
 // A pixel's depth as a plane, and its normal.
 vec3 seen_plane(ivec2 pixel, out vec3 normal) {
     uvec2 seen = imageLoad(seen_image, pixel).xy;
-    normal = unpack_normal(seen.y);
+    normal = unpack_normal_of_many(seen.y);
     float z = uintBitsToFloat(seen.x);
     return depth_plane(pixel, z, vec2(z - seen_depth(pixel - ivec2(1, 0)), seen_depth(pixel + ivec2(1, 0)) - z),
                        vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
@@ -74,7 +84,7 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
         uvec2 seen = imageLoad(seen_image, other).xy;
         bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
-            && dot(unpack_normal(seen.y), normal) > 0.9;
+            && dot(unpack_normal_of_many(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
     }
     return vec2(pixel) + 0.5 + off;
@@ -117,7 +127,9 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
     ivec2 pixel = ivec2(nudged + d.xy * s);
     int level = 0;
     int top = int(ssr.level_count) - 1;
+    // Read once here, not by each step.
     int row = int(ssr.level_row), height = int(ssr.size.y);
+    float thickness = ssr.thickness;
     uint steps = ssr.steps;
     while (s < end && steps > 0u) {
         // To the next pixel whose surface it may meet. The test of that is apart, so that rays side by side take it together.
@@ -155,11 +167,11 @@ vec4 walk(vec3 first, vec3 last, bool to_infinity, vec3 direction, out vec3 own,
             // It came in beside the surface, within its thickness.
             vec2 far = far_of(enter_z), front = far_of(max(surface_in, 1e-12));
             float depth_in = far.x * front.y / (far.y * front.x) - 1.0;
-            bool inside = gap_in < 0.0 && depth_in <= ssr.thickness;
+            bool inside = gap_in < 0.0 && depth_in <= thickness;
             // What faces away from the ray is met from behind, and that side is not seen.
             if (plane.x > 0.0 && (crosses || inside) && dot(normal, direction) < 0.0) {
                 // From the side the less sure the deeper.
-                sure *= crosses ? 1.0 : clamp(1.0 - depth_in / ssr.thickness, 0.1, 1.0);
+                sure *= crosses ? 1.0 : clamp(1.0 - depth_in / thickness, 0.1, 1.0);
                 own = first + d * mix(s, next, crosses ? gap_in / (gap_in - gap_out) : 0.5);
                 // Never out of the pixel that it is in, whose surface it is.
                 own.xy = clamp(own.xy, vec2(pixel) + 0.01, vec2(pixel) + 0.99);
@@ -205,6 +217,13 @@ void main() {
         ray.share = max(edge_share(met.xy) * met.w, LEAST_SHARE);
         ray.light = textureLod(picture_image, met.xy / vec2(ssr.size), 0.0).rgb * ray.share;
     }
-    out_end = pack_end(ray.to);
-    out_found = pack_found(ray);
+#ifdef ALONE
+    vec4 around = texelFetch(surroundings_image, pixel, 0);
+    float open = ssr.bare == 0u ? around.a : 1.0;
+    vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0), ray.share == SEES_SKY ? 1.0 : 0.0, open);
+    vec3 found = found_light(s, reflection.rgb);
+    out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around.rgb, reflection.a, found), 1.0);
+#else
+    out_ray = pack_ray(ray);
+#endif
 }

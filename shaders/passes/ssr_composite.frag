@@ -14,9 +14,11 @@ layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
 layout(set = 0, binding = 4) uniform texture2D light_image;
-layout(set = 0, binding = 5) uniform texture2D reflection_image;
+layout(set = 0, binding = 5, rgba16f) uniform readonly image2D reflection_image;
 layout(set = 0, binding = 6) uniform texture2D surroundings_image;
 layout(set = 0, binding = 7) uniform texture2D reflectance_image;
+// Depths and normals of pixels.
+layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D seen_image;
 
 layout(location = 0) out vec4 out_light;
 #ifdef MOTION
@@ -30,16 +32,16 @@ layout(location = 1) out vec2 out_velocity;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 light = texelFetch(light_image, pixel, 0).rgb;
-    float depth = texelFetch(depth_image, pixel, 0).x;
+    uvec2 seen = imageLoad(seen_image, pixel).xy;
     out_light = vec4(light, 1.0);
 #ifdef MOTION
     out_velocity = texelFetch(velocity_image, pixel, 0).xy;
 #endif
     Surface s;
-    if (depth <= 0.0 || !load_surface(pixel, depth, s)) {
+    if (seen.x == 0u || !load_surface(pixel, seen, s)) {
         return;
     }
-    vec4 reflection = texelFetch(reflection_image, pixel, 0);
+    vec4 reflection = imageLoad(reflection_image, pixel);
     vec3 found = found_light(s, reflection.rgb);
     light = with_reflections(light, texelFetch(surroundings_image, pixel, 0).rgb, reflection.a, found);
     out_light = vec4(light, 1.0);

@@ -10,7 +10,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "shared/ssr.glsl"
 
-layout(local_size_x = 16, local_size_y = 16) in;
+layout(local_size_x = 8, local_size_y = 8) in;
 
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/ssr_pyramid.glsl"
@@ -21,7 +21,7 @@ const int FROM = 5;
 const int FROM = 0;
 #endif
 
-shared vec2 parts[256];
+shared vec2 parts[64];
 
 void store(int level, ivec2 cell, vec2 value) {
     if (level < int(ssr.level_count) && all(lessThan(cell, level_size(level)))) {
@@ -39,25 +39,33 @@ vec2 source(ivec2 cell) {
 
 vec2 join(vec2 a, vec2 b) { return vec2(max(a.x, b.x), min(a.y, b.y)); }
 
+// Each invocation makes two by two cells of the first level and the one of the second that they are in: few work together, for what they
+// hand each other costs more than what they read.
 void main() {
     uvec2 local = gl_LocalInvocationID.xy;
     ivec2 own = ivec2(gl_GlobalInvocationID.xy);
-    vec2 value = join(join(source(own * 2), source(own * 2 + ivec2(1, 0))),
-                      join(source(own * 2 + ivec2(0, 1)), source(own * 2 + 1)));
-    store(FROM + 1, own, value);
-    parts[local.y * 16u + local.x] = value;
+    vec2 value = vec2(0.0, 1.0);
+    for (int i = 0; i < 4; ++i) {
+        ivec2 cell = own * 2 + ivec2(i & 1, i >> 1);
+        vec2 part = join(join(source(cell * 2), source(cell * 2 + ivec2(1, 0))),
+                         join(source(cell * 2 + ivec2(0, 1)), source(cell * 2 + 1)));
+        store(FROM + 1, cell, part);
+        value = join(value, part);
+    }
+    store(FROM + 2, own, value);
+    parts[local.y * 8u + local.x] = value;
     barrier();
-    for (uint step = 1u; step < 5u; ++step) {
-        uint side = 16u >> step;
+    for (uint step = 1u; step < 4u; ++step) {
+        uint side = 8u >> step;
         bool works = all(lessThan(local, uvec2(side)));
         if (works) {
-            uint at = local.y * 2u * 16u + local.x * 2u;
-            value = join(join(parts[at], parts[at + 1u]), join(parts[at + 16u], parts[at + 17u]));
+            uint at = local.y * 2u * 8u + local.x * 2u;
+            value = join(join(parts[at], parts[at + 1u]), join(parts[at + 8u], parts[at + 9u]));
         }
         barrier();
         if (works) {
-            parts[local.y * 16u + local.x] = value;
-            store(FROM + 1 + int(step), ivec2(gl_WorkGroupID.xy * side + local), value);
+            parts[local.y * 8u + local.x] = value;
+            store(FROM + 2 + int(step), ivec2(gl_WorkGroupID.xy * side + local), value);
         }
         barrier();
     }

@@ -17,8 +17,7 @@ layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame;
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 5, rg32ui) uniform readonly uimage2D end_image;
-layout(set = 0, binding = 6, rg32ui) uniform readonly uimage2D found_image;
+layout(set = 0, binding = 5, rgba32ui) uniform readonly uimage2D ray_image;
 layout(set = 0, binding = 7) uniform texture2D surroundings_image;
 // Depths and normals of pixels.
 layout(set = 0, binding = 10, rg32ui) uniform readonly uimage2D seen_image;
@@ -66,7 +65,7 @@ const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
 // shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
-    vec3 normal = unpack_normal(imageLoad(seen_image, ivec2(found)).y);
+    vec3 normal = unpack_normal_of_many(imageLoad(seen_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
@@ -74,7 +73,7 @@ vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
     uvec2 seen = imageLoad(seen_image, pixel).xy;
     vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
-    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
+    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal_of_many(seen.y), normal) > 0.9;
     return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
 }
 #endif
@@ -114,7 +113,6 @@ void main() {
     // The depth test has left surfaces that reflect.
     Surface s;
     load_surface(pixel, seen_here, s);
-    float roughness = sqrt(s.alpha);
     bool sharp = s.alpha < MIRROR;
     Surface wide = s;
 #ifdef HALF
@@ -138,19 +136,20 @@ void main() {
     float a2 = wide.alpha * wide.alpha;
     float nv = max(dot(s.normal, s.view), 1e-4);
     float view_part = sqrt(nv * nv * (1.0 - a2) + a2);
-    ivec2 last = ivec2(ssr.rays) - 1;
+    // Read once here, not by each tap.
+    ivec2 last_pixel = ivec2(ssr.size) - 1, last = (last_pixel + SCALE) / SCALE - 1;
     vec3 light = vec3(0.0);
     float all = 0.0, met = 0.0, shown = 0.0, sky = 0.0, nearness = 0.0, most = -1.0;
     ivec2 best = own;
     for (uint i = 0u; i < taps; ++i, towards = NEXT * towards) {
         float away = float(i) / float(taps);
         ivec2 texel = clamp(own + ivec2(round(around.half_axes * (away * towards))), ivec2(0), last);
-        ivec2 other = min(texel * SCALE, ivec2(ssr.size) - 1);
-        Ray ray = unpack_ray(imageLoad(end_image, texel).xy, imageLoad(found_image, texel).xy);
+        ivec2 other = min(texel * SCALE, last_pixel);
+        Ray ray = unpack_ray(imageLoad(ray_image, texel));
         uvec2 seen_there = imageLoad(seen_image, other).xy;
         vec2 aside = vec2(other - pixel);
         vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
-        vec3 from = there.xyz / there.w - s.position;
+        vec3 from = there.xyz * (1.0 / there.w) - s.position;
         // Not of unit length: the cosine, 0.8 at least, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
         float along = dot(normal, s.normal);
@@ -193,9 +192,9 @@ void main() {
     // Where in the picture the ray that counts most ended.
     uint place = 0u;
     if (met > 0.0) {
-        ivec2 other = min(best * SCALE, ivec2(ssr.size) - 1);
+        ivec2 other = min(best * SCALE, last_pixel);
         vec3 from = position_at(other, uintBitsToFloat(imageLoad(seen_image, other).x));
-        vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(end_image, best).xy), 1.0);
+        vec4 clip = frame.view_projection * vec4(from + unpack_end(imageLoad(ray_image, best).xy), 1.0);
         place = packUnorm2x16(0.5 * clip.xy / clip.w + 0.5);
     }
 #endif
@@ -211,9 +210,7 @@ void main() {
         }
     }
 #endif
-    float share = traced_share(roughness);
-    float surroundings = (sky + max(all - shown - sky, 0.0) * open) / all;
-    vec4 reflection = vec4(to_half_range(light / all * share), mix(open, surroundings, share));
+    vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef ALONE
     vec3 found = found_light(s, reflection.rgb);
     out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around_here.rgb, reflection.a, found), 1.0);

@@ -5,7 +5,7 @@
 // bounced light found, of which nothing is hidden any more. Then the
 // picture that reflected rays see: all light of this frame but that of lights, which light surfaces by themselves. The depth
 // that it writes is above 0 where rays are sent, so that later passes leave out all else before they shade. With BARE there are no
-// surroundings and no surface is a light's: rays see the light as it is, and nothing is to be kept apart.
+// surroundings, no surface is a light's and none has layers: rays see the light as it is, and nothing is to be kept apart.
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
 #include "shared/ssr.glsl"
@@ -15,9 +15,10 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 #include "lib/given.glsl"
 #include "lib/gbuffer.glsl"
-layout(set = 0, binding = 4) uniform texture2D emission_image;
+layout(set = 0, binding = 12) uniform sampler2D depth_around;
 layout(set = 0, binding = 20, scalar) uniform ssr_block { SsrConstants ssr; };
 #ifndef BARE
+layout(set = 0, binding = 4) uniform texture2D emission_image;
 layout(set = 0, binding = 9) uniform texture2D ao_image;
 layout(set = 0, binding = 10) uniform texture2D light_image;
 layout(set = 0, binding = 11) uniform texture2D traced_image;
@@ -39,30 +40,36 @@ layout(location = 3) out vec4 out_picture;
 void main() {
     // Quads at the edge have pixels outside of the picture.
     ivec2 pixel = min(ivec2(gl_FragCoord.xy), ivec2(ssr.size) - 1);
-    float depth = texelFetch(depth_image, pixel, 0).x;
-    vec4 emission = texelFetch(emission_image, pixel, 0);
+    // Of each pixel's four neighbours two are in its quad. The other two are around the corner that points out of it.
+    ivec2 odd = pixel & 1;
+    vec4 corner = textureGather(depth_around, vec2(pixel + odd) / vec2(ssr.size));
+    vec2 row = odd.y == 0 ? corner.xy : corner.wz;
+    vec2 column = odd.x == 0 ? corner.zy : corner.wx;
+    float depth = odd.x == 0 ? row.y : row.x;
 #ifndef BARE
+    vec4 emission = texelFetch(emission_image, pixel, 0);
     vec3 light = texelFetch(light_image, pixel, 0).rgb;
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
     out_surroundings = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);
 #endif
-    // Of each pixel's four neighbours two are in its quad.
-    ivec2 outwards = (pixel & 1) * 2 - 1;
-    ivec2 other = clamp(pixel + outwards, ivec2(0), ivec2(ssr.size) - 1);
     vec2 inside = vec2(dFdxFine(depth), dFdyFine(depth));
-    vec2 outside = vec2(outwards) * (vec2(texelFetch(depth_image, ivec2(other.x, pixel.y), 0).x,
-                                          texelFetch(depth_image, ivec2(pixel.x, other.y), 0).x) - depth);
-    vec3 plane = depth_plane(pixel, depth, outwards.x < 0 ? vec2(outside.x, inside.x) : vec2(inside.x, outside.x),
-                             outwards.y < 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
+    vec2 outside = vec2(odd.x == 0 ? depth - row.x : row.y - depth, odd.y == 0 ? depth - column.x : column.y - depth);
+    vec3 plane = depth_plane(pixel, depth, odd.x == 0 ? vec2(outside.x, inside.x) : vec2(inside.x, outside.x),
+                             odd.y == 0 ? vec2(outside.y, inside.y) : vec2(inside.y, outside.y));
     float rise = 0.5 * (abs(plane.y) + abs(plane.z));
     out_cell = vec2(plane.x + rise, depth_behind(plane.x - rise));
     out_seen = uvec2(floatBitsToUint(depth), texelFetch(normal_image, pixel, 0).x);
     gl_FragDepth = 0.0;
     Surface s;
-    if (depth <= 0.0 || emission.a >= LAYER_MARK || !load_surface(pixel, depth, s)) {
+    if (depth <= 0.0 || !load_surface(pixel, out_seen, s)) {
         return;
     }
+#ifndef BARE
+    if (emission.a >= LAYER_MARK) {
+        return;
+    }
+#endif
     bool asks = traced_share(sqrt(s.alpha)) > 0.0;
     gl_FragDepth = !asks ? 0.0 : s.alpha < MIRROR ? ASKS_AS_MIRROR : ASKS;
 #ifndef BARE

@@ -49,6 +49,8 @@ impl SamplerInfo {
         wrap_u: vk::SamplerAddressMode::CLAMP_TO_EDGE,
         wrap_v: vk::SamplerAddressMode::CLAMP_TO_EDGE,
     };
+    /// The nearest pixel of one level, the border going on.
+    pub const NEAREST: Self = Self { mag: vk::Filter::NEAREST, min: vk::Filter::NEAREST, ..Self::LINEAR };
 }
 
 impl SharedLayouts {

@@ -17,7 +17,7 @@ use crate::{
         Bind, Buffer, ComputePipeline, Gpu, GpuResult, GraphicsPipeline, GraphicsState, Image, ImageInfo, SamplerInfo,
         vk,
     },
-    graph::{Access, Graph, ImageHandle, PassBuilder},
+    graph::{Access, Graph, ImageHandle},
     photometry::environment::{DFG_SIZE, dfg_table},
     scene::look::SsrReprojection,
     shader_struct,
@@ -29,7 +29,9 @@ const LEVELS: u32 = 8;
 const CELL: vk::Format = vk::Format::R32G32_SFLOAT;
 /// Above 0 where rays are sent, above a half where mirrors send them.
 const ASKS: vk::Format = vk::Format::D16_UNORM;
-/// Two packed numbers: of rays (`shaders/lib/ssr_rays.glsl`), and of others.
+/// A packed ray (`shaders/lib/ssr_rays.glsl`).
+const RAY: vk::Format = vk::Format::R32G32B32A32_UINT;
+/// Two packed numbers.
 const PAIR: vk::Format = vk::Format::R32G32_UINT;
 /// Light and a share, where single frames make no mean.
 const REFLECTION: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
@@ -197,7 +199,7 @@ pub struct FrameSsr {
 
 impl FrameSsr {
     /// Of a frame with these settings; none where they are off. Without `surroundings` surfaces reflect no environment, no probe
-    /// and no bounced light, and none of them is a light's.
+    /// and no bounced light, and none of them is a light's or has layers.
     ///
     /// # Errors
     /// Out of memory.
@@ -303,7 +305,8 @@ pub struct SsrPass {
     depth_coarse: Arc<ComputePipeline>,
     surroundings: [Arc<GraphicsPipeline>; 2],
     asked_half: Arc<GraphicsPipeline>,
-    trace: Arc<GraphicsPipeline>,
+    /// For passes that use neighbours' rays, and by themselves.
+    trace: [Arc<GraphicsPipeline>; 2],
     /// At full resolution, at half, and there once more for mirrors; for a history, by themselves, and to look at.
     resolve: [[Arc<GraphicsPipeline>; 3]; 3],
     temporal: Temporal,
@@ -331,8 +334,9 @@ impl SsrPass {
         let asked = Some((ASKS, false, vk::CompareOp::LESS));
         let make_where_asked =
             |name: &str, fragment: &str, colors: &[vk::Format]| make_with(name, fragment, colors, asked);
-        let make_temporal =
-            |name: &str, fragment: &str, colors: &[vk::Format]| make_at("ssr.vert+BEFORE", name, fragment, colors, asked);
+        let make_temporal = |name: &str, fragment: &str, colors: &[vk::Format]| {
+            make_at("ssr.vert+BEFORE", name, fragment, colors, asked)
+        };
         let make_of_mirrors = |name: &str, fragment: &str, colors: &[vk::Format]| {
             make_at("ssr.vert+OVER_HALF", name, fragment, colors, asked)
         };
@@ -356,7 +360,10 @@ impl SsrPass {
                 make_with("ssr surroundings bare", "ssr_surroundings.frag+BARE", &[PAIR, CELL], asking)?,
             ],
             asked_half: make_at("fullscreen.vert", "ssr asked", "ssr_asked.frag", &[], asking)?,
-            trace: make_at("ssr.vert+RAYS", "ssr", "ssr.frag", &[PAIR; 2], asked)?,
+            trace: [
+                make_at("ssr.vert+RAYS", "ssr", "ssr.frag", &[RAY], asked)?,
+                make_at("ssr.vert+RAYS", "ssr alone", "ssr.frag+ALONE", &[LIGHT], asked)?,
+            ],
             resolve: [
                 [
                     make_where_asked("ssr resolve", "ssr_resolve.frag", &resolved[..2])?,
@@ -418,28 +425,31 @@ impl SsrPass {
             (None, g.image("reflection surfaces", width, height, PAIR))
         };
         let pyramid = g.image("reflection depths", frame.values.level_row, height + height.div_ceil(2), CELL);
-        let mut pass = fragment(g, "ssr surroundings", gbuffer)
-            .uses(gbuffer.emission, Access::FragmentSampled)
-            .color_cleared(seen, [0.0; 4])
-            .color_cleared(pyramid, [0.0; 4]);
+        let surfaces = [gbuffer.depth, gbuffer.surface, gbuffer.normal];
+        let mut pass = g.pass("ssr surroundings").color_cleared(seen, [0.0; 4]).color_cleared(pyramid, [0.0; 4]);
+        pass = surfaces.into_iter().fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
         if let Some(images) = apart {
-            for image in [Some(light), open, traced].into_iter().flatten() {
+            for image in [Some(gbuffer.emission), Some(light), open, traced].into_iter().flatten() {
                 pass = pass.uses(image, Access::FragmentSampled);
             }
             pass = images.into_iter().fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_cleared(asks).record(move |cx| {
-            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
-            let emission = cx.image(gbuffer.emission);
+            let [depth, surface, normal] = surfaces.map(|image| cx.image(image));
             let kept_apart = apart.map(|_| {
-                [Some(light), open, traced]
+                [Some(gbuffer.emission), Some(light), open, traced]
                     .map(|image| image.map_or_else(|| Arc::clone(&scene.white), |image| cx.image(image)))
             });
-            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds
-                .extend([("emission_image", Bind::Sampled(&emission)), ("ssr_block", Bind::Uniform(&frame.constants))]);
-            if let Some([light, open, traced]) = &kept_apart {
+            let mut binds = vec![
+                data.uniform(),
+                ("depth_around", Bind::Texture(&depth, SamplerInfo::NEAREST)),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
+                ("ssr_block", Bind::Uniform(&frame.constants)),
+            ];
+            if let Some([emission, light, open, traced]) = &kept_apart {
                 binds.extend([
+                    ("emission_image", Bind::Sampled(emission)),
                     ("light_image", Bind::Sampled(light)),
                     ("ao_image", Bind::Sampled(open)),
                     ("traced_image", Bind::Sampled(traced)),
@@ -452,8 +462,19 @@ impl SsrPass {
             Ok(())
         });
         self.declare_pyramid(g, frame, pyramid);
-        let [end, found] = ["reflected rays", "reflected rays' finds"].map(|name| g.image(name, across, down, PAIR));
+        // Pixels that send no rays are as the picture has them that rays see, but where that lacks what lights emit.
+        let all = scene.has_emitters;
+        let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
+            if all { g.image(name, width, height, format) } else { g.copied(name, image) }
+        };
+        let out = drawn_over(g, "light with reflections", picture, LIGHT);
+        let surroundings = apart.map(|[surroundings, _]| surroundings);
+        let alone = !frame.history && !debug && !all;
+        // Where nothing is kept apart, the picture is the light.
+        let lit = (alone && apart.is_some()).then_some(light);
         let half = usize::from(frame.values.scale > 1);
+        let own_rays_alone = alone && half == 0 && frame.values.taps == 1;
+        let rays = g.image("reflected rays", across, down, RAY);
         let rays_asked = if half > 0 { self.declare_asked(g, frame, asks) } else { asks };
         let mut pass = g.pass("ssr");
         for image in [gbuffer.surface, picture] {
@@ -462,13 +483,18 @@ impl SsrPass {
         for image in [pyramid, seen] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
-        for image in [end, found] {
-            pass = pass.color_cleared(image, [0.0; 4]);
+        if own_rays_alone {
+            pass =
+                surroundings.into_iter().chain(lit).fold(pass, |pass, image| pass.uses(image, Access::FragmentSampled));
+            pass = pass.color_over(out);
+        } else {
+            pass = pass.color_cleared(rays, [0.0; 4]);
         }
         pass.depth_tested(rays_asked).record(move |cx| {
-            let [surface, pyramid, picture, seen] =
-                [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
-            let binds = [
+            let [surface, pyramid, picture, seen, light] =
+                [gbuffer.surface, pyramid, picture, seen, light].map(|image| cx.image(image));
+            let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
@@ -476,28 +502,28 @@ impl SsrPass {
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
                 ("seen_image", Bind::StorageImage(&seen)),
             ];
-            cx.rec.bind_graphics(&self.trace, &binds)?;
+            if own_rays_alone {
+                binds.extend([
+                    ("surroundings_image", Bind::Sampled(&around)),
+                    ("light_image", Bind::Sampled(&light)),
+                    ("reflectance_image", Bind::Sampled(&self.reflectances)),
+                ]);
+            }
+            cx.rec.bind_graphics(&self.trace[usize::from(own_rays_alone)], &binds)?;
             cx.rec.draw_fullscreen();
             Ok(())
         });
-        // Pixels that send no rays are as the picture has them that rays see, but where that lacks what lights emit.
-        let all = scene.has_emitters;
-        let drawn_over = |g: &mut Graph<'a>, name: &str, image: ImageHandle, format: vk::Format| {
-            if all { g.image(name, width, height, format) } else { g.copied(name, image) }
-        };
-        let out = drawn_over(g, "light with reflections", picture, LIGHT);
-        let alone = !frame.history && !debug && !all;
+        if own_rays_alone {
+            return Reflected { light: out, velocity, debug: None };
+        }
         let reflection = g.image("reflection", width, height, REFLECTION);
         let met = g.image("reflection met", width, height, PAIR);
         let shares = debug.then(|| g.image("reflection shares", width, height, SHARES));
-        let surroundings = apart.map(|[surroundings, _]| surroundings);
         let mut pass = g.pass("ssr resolve").uses(gbuffer.surface, Access::FragmentSampled);
-        // Where nothing is kept apart, the picture is the light.
-        let lit = (alone && apart.is_some()).then_some(light);
         for image in [picture].into_iter().chain(surroundings).chain(lit) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
-        for image in [end, found, seen] {
+        for image in [rays, seen] {
             pass = pass.uses(image, Access::FragmentStorageRead);
         }
         if alone {
@@ -508,8 +534,7 @@ impl SsrPass {
             pass = [met].into_iter().chain(shares).fold(pass, |pass, image| pass.color_cleared(image, [0.0; 4]));
         }
         pass.depth_tested(asks).record(move |cx| {
-            let [surface, end, found, picture, seen] =
-                [gbuffer.surface, end, found, picture, seen].map(|image| cx.image(image));
+            let [surface, rays, picture, seen] = [gbuffer.surface, rays, picture, seen].map(|image| cx.image(image));
             // Read and left out where there are none.
             let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
             let light = alone.then(|| cx.image(light));
@@ -517,8 +542,7 @@ impl SsrPass {
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-                ("end_image", Bind::StorageImage(&end)),
-                ("found_image", Bind::StorageImage(&found)),
+                ("ray_image", Bind::StorageImage(&rays)),
                 ("surroundings_image", Bind::Sampled(&around)),
                 ("seen_image", Bind::StorageImage(&seen)),
             ];
@@ -555,9 +579,12 @@ impl SsrPass {
         let motion = motion
             .filter(|_| followed)
             .map(|motion| (motion, drawn_over(g, "velocity with reflections", velocity, VELOCITY)));
-        let mut pass = fragment(g, "ssr composite", gbuffer);
-        for image in [light, joined].into_iter().chain(surroundings) {
+        let mut pass = g.pass("ssr composite").uses(gbuffer.surface, Access::FragmentSampled);
+        for image in [light].into_iter().chain(surroundings) {
             pass = pass.uses(image, Access::FragmentSampled);
+        }
+        for image in [joined, seen] {
+            pass = pass.uses(image, Access::FragmentStorageRead);
         }
         pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out).depth_tested(asks) };
         if let Some((motion, out)) = motion {
@@ -565,18 +592,19 @@ impl SsrPass {
             pass = if all { pass.color_cleared(out, [0.0; 4]) } else { pass.color_over(out) };
         }
         pass.record(move |cx| {
-            let [depth, surface, normal] = of(gbuffer).map(|image| cx.image(image));
-            let [light, joined] = [light, joined].map(|image| cx.image(image));
-            let around = surroundings.map_or_else(|| Arc::clone(&joined), |image| cx.image(image));
+            let [surface, light, joined, seen] = [gbuffer.surface, light, joined, seen].map(|image| cx.image(image));
+            let around = surroundings.map_or_else(|| Arc::clone(&light), |image| cx.image(image));
             let motions = motion.map(|(motion, _)| [velocity, motion].map(|image| cx.image(image)));
-            let mut binds = surface_binds(data, [&depth, &surface, &normal]);
-            binds.extend([
+            let mut binds = vec![
+                data.uniform(),
+                ("surface_image", Bind::Sampled(&surface)),
+                ("seen_image", Bind::StorageImage(&seen)),
                 ("light_image", Bind::Sampled(&light)),
-                ("reflection_image", Bind::Sampled(&joined)),
+                ("reflection_image", Bind::StorageImage(&joined)),
                 ("surroundings_image", Bind::Sampled(&around)),
                 ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ("ssr_block", Bind::Uniform(&frame.constants)),
-            ]);
+            ];
             if let Some([velocity, motion]) = &motions {
                 binds.extend([("velocity_image", Bind::Sampled(velocity)), ("motion_image", Bind::Sampled(motion))]);
             }
@@ -721,28 +749,6 @@ pub fn nothing(g: &mut Graph<'_>, [width, height]: [u32; 2]) -> ImageHandle {
     let image = g.image("no reflections", width, height, NUMBERS);
     g.pass("no reflections").color_cleared(image, [0.0; 4]).record(|_| Ok(()));
     image
-}
-
-/// The G-buffer's images in the order of their bindings, but for emission.
-fn of(gbuffer: Gbuffer) -> [ImageHandle; 3] {
-    [gbuffer.depth, gbuffer.surface, gbuffer.normal]
-}
-
-/// A pass that reads surfaces, but for their emission.
-fn fragment<'g, 'a>(g: &'g mut Graph<'a>, name: &str, gbuffer: Gbuffer) -> PassBuilder<'g, 'a> {
-    of(gbuffer).into_iter().fold(g.pass(name), |pass, image| pass.uses(image, Access::FragmentSampled))
-}
-
-fn surface_binds<'a>(
-    data: &'a FrameData,
-    [depth, surface, normal]: [&'a Arc<Image>; 3],
-) -> Vec<(&'static str, Bind<'a>)> {
-    vec![
-        data.uniform(),
-        ("depth_image", Bind::Sampled(depth)),
-        ("surface_image", Bind::Sampled(surface)),
-        ("normal_image", Bind::Sampled(normal)),
-    ]
 }
 
 #[cfg(test)]
