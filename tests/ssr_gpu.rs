@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use common::{exposure_for, gpu, perspective};
 use glam::{DMat4, DVec3, Vec3};
@@ -13,9 +13,10 @@ use sunny16::{
     compare::flip,
     frame::{AntiAliasing, Aov, Picture, ReflectionAov, Reprojection, Settings, SsrSettings, Temporal},
     passes::{GpuScene, View},
+    photometry::environment::{RadianceMap, Rows},
     reference::{Film, FilmSettings, Pinhole, Walk, World},
     scene::{
-        Material, Projection, Scene,
+        Environment, Material, Projection, Scene,
         build::{SceneBuilder, dielectric, facing, metal},
         procedural::shapes,
     },
@@ -124,6 +125,11 @@ fn room(ground: Ground) -> Scene {
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = false;
     scene
+}
+
+fn even(nits: f64) -> Option<Environment> {
+    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
+    Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
 fn eye() -> (DVec3, DVec3) {
@@ -467,6 +473,35 @@ fn watching_changes_no_picture() {
         }
         let changed = plain[2].iter().flatten().zip(plain[3].iter().flatten()).any(|(a, b)| a != b);
         assert!(changed, "the camera moves");
+    }
+}
+
+/// One ray a pixel without a history goes straight into the light; watched, it goes through the passes that use neighbours' rays.
+#[test]
+fn a_ray_by_itself_shows_what_it_does_among_others() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for surroundings in [None, even(20.0)] {
+        let mut scene = room(Ground::Floor(0.2));
+        scene.environment = surroundings;
+        let uploaded = renderer.upload(&scene).unwrap();
+        let (eye, at) = eye();
+        let mut run = |aovs: Vec<Aov>, enabled: bool| -> Vec<[f32; 3]> {
+            let ssr = SsrSettings { enabled, taps: 1, frames: 0, ..ssr() };
+            renderer.cut();
+            renderer.render(&uploaded, &view(eye, at), &Settings { aovs, ..settings(ssr) }).unwrap().nits
+        };
+        let (among, alone, without) = (run(vec![HIT], true), run(Vec::new(), true), run(Vec::new(), false));
+        let off = |other: &[[f32; 3]]| -> Vec<f32> {
+            let most = |p: [f32; 3]| p.into_iter().fold(0.0, f32::max);
+            let pairs = alone.iter().zip(other);
+            pairs.map(|(&a, &b)| most([0, 1, 2].map(|i| (a[i] - b[i]).abs())) / most(a).max(most(b)).max(1.0)).collect()
+        };
+        // Among others a ray's light has ten digits of the brightest channel, and is rounded to half floats once more.
+        let worst = off(&among).into_iter().fold(0.0, f32::max);
+        assert!(worst <= 2.5e-3, "off by {worst}");
+        let changed = off(&without).into_iter().filter(|&off| off > 0.05).count();
+        assert!(changed * 10 > alone.len(), "{changed} values are of reflections");
     }
 }
 
