@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What reflections cost beside Bevy's, on the same scene and driver, in turns (docs/reflections.md): ms of Bevy's pass by its own
-# measure, and the sum of ours by settings. Builds Bevy in release mode first, which takes a quarter of an hour on two cores.
+# What reflections cost beside Bevy's, on the same scene and driver, in turns (docs/reflections.md): ms of Bevy's pass and of its temporal
+# anti-aliasing by its own measure, and the sum of ours by settings. Builds Bevy in release mode first, which takes a quarter of an hour on two cores.
 #
 #   scripts/beside_bevy.sh [WIDTHxHEIGHT [TURNS]]
 set -euo pipefail

@@ -1,8 +1,8 @@
 // What is the same for all pixels of a picture and takes arithmetic, or many numbers: pass `ssr`'s vertex shader computes it once for
 // each corner of its triangle and hands it on as it is. Constants are read anew by every pixel: on the software driver a number of a
-// uniform block costs a pixel as much as a dozen multiplications, one of these next to nothing (docs/reflections.md). With
-// GIVES in the vertex shader, which has the features of the fragment shader: RAYS or BEFORE. Sixteen vectors at most, which all devices have
-// (Vulkan 1.3, "Required Limits": maxFragmentInputComponents).
+// uniform block costs a pixel as much as a dozen multiplications, one of these next to nothing (docs/reflections.md, "Cost"). The vertex shader
+// defines GIVES, and is compiled with RAYS or BEFORE where the fragment shader is. Sixteen vectors at most, which all devices have
+// (Vulkan 1.3, "Required Limits": maxVertexOutputComponents, maxFragmentInputComponents).
 #ifndef LIB_GIVEN
 #define LIB_GIVEN
 #ifdef GIVES

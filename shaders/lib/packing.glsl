@@ -45,7 +45,7 @@ vec3 unpack_normal(uint p) {
     return normalize(n);
 }
 
-// The same direction, some 32767 long: without a division.
+// The same direction, of any length: without a division.
 vec3 unpack_direction(uint p) {
     vec2 e = vec2(ivec2(int(p << 16) >> 16, int(p) >> 16));
     vec3 n = vec3(e, 32767.0 - abs(e.x) - abs(e.y));

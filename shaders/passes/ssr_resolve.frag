@@ -137,7 +137,7 @@ void main() {
     float nv = max(dot(s.normal, s.view), 1e-4);
     float view_part = sqrt(nv * nv * (1.0 - a2) + a2);
     // Read once here, not by each tap.
-    ivec2 last_pixel = ivec2(ssr.size) - 1, last = (last_pixel + SCALE) / SCALE - 1;
+    ivec2 last_pixel = ivec2(ssr.size) - 1, last = ivec2(ssr.rays) - 1;
     vec3 light = vec3(0.0);
     float all = 0.0, met = 0.0, shown = 0.0, sky = 0.0, nearness = 0.0, most = -1.0;
     ivec2 best = own;

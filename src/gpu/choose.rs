@@ -134,6 +134,7 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
             (f12.host_query_reset, "host query reset"),
             (f12.scalar_block_layout, "scalar block layout"),
             (base.independent_blend, "independent blend"),
+            (base.shader_storage_image_extended_formats, "storage images of two 32-bit numbers"),
         ] {
             if has == vk::FALSE {
                 missing.push(what.to_string());
@@ -155,6 +156,10 @@ fn describe(instance: &ash::Instance, handle: vk::PhysicalDevice) -> DeviceInfo 
     }
     if core.limits.max_per_stage_descriptor_storage_buffers < 8 {
         missing.push("eight storage buffers a stage".to_string());
+    }
+    // Of pass `ssr temporal` where it is watched.
+    if core.limits.max_per_stage_descriptor_storage_images < 7 {
+        missing.push("seven storage images a stage".to_string());
     }
     // SAFETY: the handle comes from this instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(handle) };

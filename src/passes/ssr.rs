@@ -305,7 +305,7 @@ pub struct SsrPass {
     depth_coarse: Arc<ComputePipeline>,
     surroundings: [Arc<GraphicsPipeline>; 2],
     asked_half: Arc<GraphicsPipeline>,
-    /// For passes that use neighbours' rays, and by themselves.
+    /// Of rays that their neighbours use too, and of rays that go into the light by themselves.
     trace: [Arc<GraphicsPipeline>; 2],
     /// At full resolution, at half, and there once more for mirrors; for a history, by themselves, and to look at.
     resolve: [[Arc<GraphicsPipeline>; 3]; 3],
