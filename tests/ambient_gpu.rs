@@ -3,20 +3,17 @@
 
 mod common;
 
-use std::sync::Arc;
-
-use common::{aov, aov3, exposure_for, gpu, hit_plane, nits, perspective};
+use common::{aov, aov3, even, exposure_for, gpu, hit_plane, nits, perspective};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     frame::{AoSettings, Aov, Renderer, Settings},
     passes::{View, resolve::Channel},
-    photometry::environment::{RadianceMap, Rows},
     reference::{
         Pinhole, World,
         aov::{First, OpenRays, first_hits},
     },
     scene::{
-        Environment, Material, Probe, Projection, Scene,
+        Material, Probe, Projection, Scene,
         build::{SceneBuilder, dielectric, facing, metal},
         procedural::shapes,
     },
@@ -24,11 +21,6 @@ use sunny16::{
 
 const OPEN: Aov = Aov::Channel(Channel::AmbientOcclusion);
 const BENT: Aov = Aov::Channel(Channel::BentNormal);
-
-fn even(nits: f64) -> Option<Environment> {
-    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
-    Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
-}
 
 fn settings(nits: f64, ao: AoSettings) -> Settings {
     Settings { exposure: exposure_for(nits, 0.9), ao, aovs: vec![OPEN, BENT, common::NORMAL], ..Settings::default() }

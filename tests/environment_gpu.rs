@@ -5,7 +5,7 @@ mod common;
 
 use std::{f64::consts::PI, path::Path, sync::Arc};
 
-use common::{Brdf, exposure_for, gpu, nits, perspective, pixel_of, pixel_ray, relative};
+use common::{Brdf, even, exposure_for, gpu, nits, perspective, pixel_of, pixel_ray, relative};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     camera::Exposure,
@@ -27,10 +27,6 @@ use sunny16::{
 
 fn around(map: RadianceMap, rotation: f64) -> Option<Environment> {
     Some(Environment { map: Arc::new(map), rotation, origin: "test".into() })
-}
-
-fn even(nits: f64) -> RadianceMap {
-    RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap()
 }
 
 fn sphere(material: Material) -> Scene {
@@ -89,7 +85,7 @@ fn white_furnace() {
         material.metallic = metallic;
         let stored = Brdf::of(&material);
         let mut scene = sphere(material);
-        scene.environment = around(even(light), 0.0);
+        scene.environment = even(light);
         let picture = shot(&mut renderer, &scene, &view, exposure_for(light, 0.95));
         let (mut worst, mut least) = (0f64, f64::MAX);
         for (x, y) in [(32, 32), (40, 30), (20, 38), (32, 48), (32, 52), (32, 56), (8, 32)] {

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::{f64::consts::PI, sync::Arc};
+use std::f64::consts::PI;
 
 use common::{Brdf, exposure_for, gpu, hit_plane, nits, parallel};
 use glam::{DMat4, DVec3, Vec2, Vec3};
@@ -19,11 +19,10 @@ use sunny16::{
     photometry::{
         Candela, Ev100, Kelvin, Lumen, Lux, Nit,
         color::{self, Adaptation, WhiteBalance, srgb_eotf, srgb_oetf},
-        environment::{RadianceMap, Rows},
         lights::{Emitter, LightStrength, Sides},
     },
     scene::{
-        Environment, Material, Scene,
+        Material, Scene,
         build::{SceneBuilder, black_body, dielectric, facing},
         look::ShadowMethod,
         procedural::shapes,
@@ -501,8 +500,7 @@ fn the_incident_meter_reads_closed_forms() {
     // An even environment: pi L on a plane, and on a dome 2 pi L, the cardioid over all directions.
     let mut even = floor_and_lamp.clone();
     even.nodes.iter_mut().for_each(|node| node.light = None);
-    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(50.0)).unwrap();
-    even.environment = Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "test".into() });
+    even.environment = common::even(50.0);
     for (receptor, want, bound) in [(Receptor::Flat, 50.0 * PI, 0.002), (Receptor::Dome, 100.0 * PI, 0.004)] {
         let got = illuminance(&mut renderer, &even, DVec3::Y, DVec3::new(0.3, 1.0, 0.2), receptor).unwrap().get();
         println!("even environment, {receptor:?}: {got:.2} lx for {want:.2}");

@@ -4,19 +4,18 @@
 
 mod common;
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 
-use common::{exposure_for, gpu, perspective};
+use common::{even, exposure_for, gpu, perspective};
 use glam::{DMat4, DVec3, Vec3};
 use sunny16::{
     camera::ToneMapper,
     compare::flip,
     frame::{AntiAliasing, Aov, Picture, ReflectionAov, Reprojection, Settings, SsrSettings, Temporal},
     passes::{GpuScene, View},
-    photometry::environment::{RadianceMap, Rows},
     reference::{Film, FilmSettings, Pinhole, Walk, World},
     scene::{
-        Environment, Material, Projection, Scene,
+        Material, Projection, Scene,
         build::{SceneBuilder, dielectric, facing, metal},
         procedural::shapes,
     },
@@ -125,11 +124,6 @@ fn room(ground: Ground) -> Scene {
     let mut scene = builder.build().unwrap();
     scene.emissive_lights = false;
     scene
-}
-
-fn even(nits: f64) -> Option<Environment> {
-    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
-    Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
 fn eye() -> (DVec3, DVec3) {

@@ -18,7 +18,7 @@ vec3 seen_before(vec4 place) {
 }
 
 vec2 to_pixels(vec3 seen) {
-    return seen.xy * (1.0 / seen.z);
+    return seen.xy / seen.z;
 }
 #else
 vec2 to_pixels(vec4 clip) {
@@ -30,11 +30,10 @@ vec2 to_pixels(vec4 clip) {
 vec3 place_before(vec2 at, float depth) {
 #ifdef LIB_GIVEN
     vec4 p = place_of_before * vec4(at, depth, 1.0);
-    return p.xyz * (1.0 / p.w);
 #else
     vec4 p = MOVED.from_clip_before * vec4(at / vec2(MOVED.size) * 2.0 - 1.0, depth, 1.0);
-    return p.xyz / p.w;
 #endif
+    return p.xyz / p.w;
 }
 
 #endif

@@ -12,23 +12,20 @@ layout(set = 0, binding = 3) uniform utexture2D normal_image;
 vec3 position_at(ivec2 pixel, float depth) {
 #ifdef LIB_GIVEN
     vec4 p = place_of * vec4(vec2(pixel), depth, 1.0);
-    return p.xyz * (1.0 / p.w);
 #else
     vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
     vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
-    return p.xyz / p.w;
 #endif
+    return p.xyz / p.w;
 }
 
-// Unit vector towards the camera.
+// Unit vector towards the camera. Both are computed and one is taken: on the software driver a branch by uniform numbers alone has
+// the shader compiled anew in each frame, with their values in it (docs/reflections.md, "Cost").
 vec3 view_at(vec3 position) {
-#ifdef LIB_GIVEN
-    vec3 away = position * inversesqrt(dot(position, position));
-#else
+#ifndef LIB_GIVEN
     vec4 forward = frame.forward;
-    vec3 away = normalize(position);
 #endif
-    return -mix(away, forward.xyz, bvec3(forward.w != 0.0));
+    return -mix(normalize(position), forward.xyz, bvec3(forward.w != 0.0));
 }
 
 // Of a pixel with this depth and this packed normal.
@@ -38,11 +35,7 @@ bool load_surface(ivec2 pixel, uvec2 seen, out Surface s) {
     bool unlit;
     unpack_surface(texelFetch(surface_image, pixel, 0).xy, s.base_color, s.metallic, roughness, occlusion, unlit);
     s.position = position_at(pixel, uintBitsToFloat(seen.x));
-#ifdef LIB_GIVEN
-    s.normal = unpack_normal_of_many(seen.y);
-#else
     s.normal = unpack_normal(seen.y);
-#endif
     s.view = view_at(s.position);
     s.alpha = max(roughness * roughness, MIN_ALPHA);
     return !unlit;

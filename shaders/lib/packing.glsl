@@ -36,28 +36,17 @@ uint pack_normal(vec3 n) {
     return uint(q.x & 0xffff) | uint(q.y & 0xffff) << 16;
 }
 
-vec3 unpack_normal(uint p) {
+// The same direction, of any length.
+vec3 unpack_direction(uint p) {
     vec2 e = vec2(ivec2(int(p << 16) >> 16, int(p) >> 16)) / 32767.0;
     vec3 n = vec3(e, 1.0 - abs(e.x) - abs(e.y));
     if (n.z < 0.0) {
         n.xy = (1.0 - abs(n.yx)) * vec2(sign_not_zero(n.x), sign_not_zero(n.y));
     }
-    return normalize(n);
+    return n;
 }
 
-// The same direction, of any length: without a division.
-vec3 unpack_direction(uint p) {
-    vec2 e = vec2(ivec2(int(p << 16) >> 16, int(p) >> 16));
-    vec3 n = vec3(e, 32767.0 - abs(e.x) - abs(e.y));
-    vec2 folded = (32767.0 - abs(n.yx)) * vec2(sign_not_zero(n.x), sign_not_zero(n.y));
-    return vec3(n.z < 0.0 ? folded : e, n.z);
-}
-
-// The same with one division in place of five, where a pass unpacks many.
-vec3 unpack_normal_of_many(uint p) {
-    vec3 n = unpack_direction(p);
-    return n * inversesqrt(dot(n, n));
-}
+vec3 unpack_normal(uint p) { return normalize(unpack_direction(p)); }
 
 // Half floats end at 65504; a greater value would become infinity and spread. Negative values and NaN become 0.
 vec3 to_half_range(vec3 v) {

@@ -39,7 +39,7 @@ vec3 unpack_light(uvec2 bits) {
 // A share in twelve bits: SEES_SKY is the last number, and LEAST_SHARE is not 0.
 const uint SKY_BITS = 4095u;
 uint pack_share(float share) { return share < 0.0 ? SKY_BITS : uint(share * float(SKY_BITS - 1u) + 0.5); }
-float unpack_share(uint bits) { return bits == SKY_BITS ? SEES_SKY : float(bits) * (1.0 / float(SKY_BITS - 1u)); }
+float unpack_share(uint bits) { return bits == SKY_BITS ? SEES_SKY : float(bits) / float(SKY_BITS - 1u); }
 
 // A vector of a length from 1e-7 to 1e15 with 18 digits and a sign each, and one exponent.
 uvec2 pack_end(vec3 to) {

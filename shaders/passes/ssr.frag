@@ -49,7 +49,7 @@ float seen_depth(ivec2 pixel) {
 // A pixel's depth as a plane, and its normal.
 vec3 seen_plane(ivec2 pixel, out vec3 normal) {
     uvec2 seen = imageLoad(seen_image, pixel).xy;
-    normal = unpack_normal_of_many(seen.y);
+    normal = unpack_normal(seen.y);
     float z = uintBitsToFloat(seen.x);
     return depth_plane(pixel, z, vec2(z - seen_depth(pixel - ivec2(1, 0)), seen_depth(pixel + ivec2(1, 0)) - z),
                        vec2(z - seen_depth(pixel - ivec2(0, 1)), seen_depth(pixel + ivec2(0, 1)) - z));
@@ -84,7 +84,7 @@ vec2 blend_place(vec2 at, vec3 plane, vec3 normal) {
         ivec2 other = clamp(pixel + step, ivec2(0), ivec2(ssr.size) - 1);
         uvec2 seen = imageLoad(seen_image, other).xy;
         bool same = abs(uintBitsToFloat(seen.x) - plane.x - dot(plane.yz, vec2(step))) < 0.01 * plane.x
-            && dot(unpack_normal_of_many(seen.y), normal) > 0.9;
+            && dot(unpack_normal(seen.y), normal) > 0.9;
         off[axis] = same ? off[axis] : 0.0;
     }
     return vec2(pixel) + 0.5 + off;

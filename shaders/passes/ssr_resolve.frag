@@ -65,7 +65,7 @@ const mat2 NEXT = mat2(-0.737368878, -0.675490294, 0.675490294, -0.737368878);
 // Where a mirror's own ray meets the plane that a neighbour's ray found (pixels); below 0 where it does not, or where the picture
 // shows something else there.
 vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
-    vec3 normal = unpack_normal_of_many(imageLoad(seen_image, ivec2(found)).y);
+    vec3 normal = unpack_normal(imageLoad(seen_image, ivec2(found)).y);
     float towards = dot(mirrored, normal);
     float t = dot(place - s.position, normal) / min(towards, -1e-3);
     vec4 clip = frame.view_projection * vec4(s.position + mirrored * t, 1.0);
@@ -73,7 +73,7 @@ vec2 own_place(Surface s, vec3 mirrored, vec2 found, vec3 place) {
     ivec2 pixel = clamp(ivec2(own), ivec2(0), ivec2(ssr.size) - 1);
     uvec2 seen = imageLoad(seen_image, pixel).xy;
     vec3 shown = position_at(pixel, uintBitsToFloat(seen.x));
-    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal_of_many(seen.y), normal) > 0.9;
+    bool there = abs(dot(shown - place, normal)) < 0.005 * length(place) && dot(unpack_normal(seen.y), normal) > 0.9;
     return towards < -1e-3 && clip.w > 0.0 && there && distance(own, found) < 4.0 * float(SCALE) ? own : vec2(-1.0);
 }
 #endif
@@ -149,7 +149,7 @@ void main() {
         uvec2 seen_there = imageLoad(seen_image, other).xy;
         vec2 aside = vec2(other - pixel);
         vec4 there = corner + place_of[0] * aside.x + place_of[1] * aside.y + place_of[2] * uintBitsToFloat(seen_there.x);
-        vec3 from = there.xyz * (1.0 / there.w) - s.position;
+        vec3 from = there.xyz / there.w - s.position;
         // Not of unit length: the cosine, 0.8 at least, is compared by its square.
         vec3 normal = unpack_direction(seen_there.y);
         float along = dot(normal, s.normal);

@@ -120,7 +120,7 @@ Motion motion_of(ivec2 pixel, vec3 place, vec3 normal) {
         uvec2 seen = imageLoad(seen_image, ivec2(texel)).xy;
         float depth = uintBitsToFloat(seen.x);
         motion.known = depth > 0.0;
-        motion.normal = unpack_normal_of_many(seen.y);
+        motion.normal = unpack_normal(seen.y);
         vec3 middle = place_before(floor(texel) + 0.5 + ssr.jitter_before, depth);
         vec3 near = place_before(at, 1.0);
         vec3 ray = place_before(at, 0.5) - near;
@@ -153,7 +153,7 @@ float curvature_at(ivec2 pixel, vec3 place, vec3 normal, uint normal_bits) {
             if (depth <= 0.0) {
                 continue;
             }
-            vec3 turned = unpack_normal_of_many(seen.y) - normal;
+            vec3 turned = unpack_normal(seen.y) - normal;
             vec3 step = position_at(other, depth) - place;
             float curvature = dot(turned, step) / max(dot(step, step), 1e-12);
             // Normals have 16 bits: what they change less is nothing.
@@ -328,6 +328,7 @@ void main() {
     Lookup at = lookup(pixel, s, own, thing, went, t, nearer);
     float distance_now = t > 0.0 ? length(s.position - s.view * (t * max(nearer.x, 0.0))) : 0.0;
     out_motion = clamp(here - at.there, -32000.0, 32000.0);
+    // Asked together with what pixels differ in, for a branch of its own would be by a uniform number alone (lib/gbuffer.glsl, `view_at`).
     bool has_history = ssr.most > 0.0;
     if (!has_history || !IS_STILL && !(at.seen && in_picture(at.there))) {
         reason = has_history ? SSR_OUTSIDE : SSR_NO_HISTORY;
@@ -356,7 +357,7 @@ void main() {
             vec3 aside = place - own.before;
             float bend = 0.5 * abs(curvature) * dot(aside, aside);
             float off_plane = abs(dot(aside, own.normal)) - bend;
-            float turned = dot(unpack_normal_of_many(seen_then.y), own.normal) + abs(curvature) * length(aside);
+            float turned = dot(unpack_normal(seen_then.y), own.normal) + abs(curvature) * length(aside);
             bool images = at.distance_then > 0.0 && at.way == 2.0;
             float step = DEPTH_STEP + 8.0 * s.alpha;
             uint why = kind.x <= 0.0 ? SSR_NO_HISTORY
@@ -403,20 +404,15 @@ void main() {
         // Few rays of a wide lobe tell less of what is around: a wider neighbourhood, and more room.
         int spread = s.alpha < SHARP ? 1 : 2;
         float room = ssr.gamma * (1.0 + min(40.0 * s.alpha, 1.5));
-        float judged = frame.judged_scale;
         vec4 mean = vec4(0.0);
         vec4 square = vec4(0.0);
         for (int i = 0; i < 9; ++i) {
             ivec2 other = clamp(pixel + spread * (ivec2(i % 3, i / 3) - 1), ivec2(0), ivec2(ssr.size) - 1);
             vec4 c = imageLoad(reflection_image, other);
-            // As `squeeze`: what follows it is linear.
-            c.rgb *= judged;
-            c.rgb = to_ycocg(c.rgb) * (1.0 / (1.0 + luminance(c.rgb)));
-            mean += c;
-            square += c * c;
+            c.rgb = to_ycocg(squeeze(c.rgb, frame.judged_scale));
+            mean += c / 9.0;
+            square += c * c / 9.0;
         }
-        mean *= 1.0 / 9.0;
-        square *= 1.0 / 9.0;
         vec4 deviation = sqrt(max(square - mean * mean, 0.0)) * room;
         vec4 c = vec4(to_ycocg(squeeze(past.rgb, frame.judged_scale)), past.a) - mean;
         vec3 beyond = abs(c.rgb) / max(deviation.rgb, 1e-6);

@@ -491,9 +491,11 @@ impl SsrPass {
             pass = pass.color_cleared(rays, [0.0; 4]);
         }
         pass.depth_tested(rays_asked).record(move |cx| {
-            let [surface, pyramid, picture, seen, light] =
-                [gbuffer.surface, pyramid, picture, seen, light].map(|image| cx.image(image));
+            let [surface, pyramid, picture, seen] =
+                [gbuffer.surface, pyramid, picture, seen].map(|image| cx.image(image));
+            // Read and left out where there are none.
             let around = surroundings.map_or_else(|| Arc::clone(&picture), |image| cx.image(image));
+            let light = own_rays_alone.then(|| cx.image(light));
             let mut binds = vec![
                 data.uniform(),
                 ("surface_image", Bind::Sampled(&surface)),
@@ -502,10 +504,10 @@ impl SsrPass {
                 ("picture_image", Bind::Texture(&picture, SamplerInfo::LINEAR)),
                 ("seen_image", Bind::StorageImage(&seen)),
             ];
-            if own_rays_alone {
+            if let Some(light) = &light {
                 binds.extend([
                     ("surroundings_image", Bind::Sampled(&around)),
-                    ("light_image", Bind::Sampled(&light)),
+                    ("light_image", Bind::Sampled(light)),
                     ("reflectance_image", Bind::Sampled(&self.reflectances)),
                 ]);
             }

@@ -9,6 +9,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use glam::{DMat4, DVec3, DVec4, Vec2, Vec3};
@@ -17,9 +18,12 @@ use sunny16::{
     frame::{Aov, Picture, Renderer, Settings},
     gpu::{Gpu, GpuOptions, RayMethod, fault::Fault},
     passes::{View, resolve::Channel},
-    photometry::{Ev100, Lumen, Lux},
+    photometry::{
+        Ev100, Lumen, Lux,
+        environment::{RadianceMap, Rows},
+    },
     scene::{
-        Material, Projection, Scene,
+        Environment, Material, Projection, Scene,
         build::{SceneBuilder, dielectric, facing, metal},
         procedural::shapes,
         write_glb::write_glb,
@@ -118,6 +122,12 @@ pub fn parallel(position: DVec3, target: DVec3, half_height: f32, depth: f32, si
 /// The exposure that makes this luminance this exposed value.
 pub fn exposure_for(nits: f64, value: f64) -> Exposure {
     Exposure::from_ev100(Ev100((nits / (1.2 * value)).log2())).unwrap()
+}
+
+/// Surroundings of the same luminance everywhere.
+pub fn even(nits: f64) -> Option<Environment> {
+    let map = RadianceMap::from_fn(64, 32, Rows::Linear, |_| DVec3::splat(nits)).unwrap();
+    Some(Environment { map: Arc::new(map), rotation: 0.0, origin: "even".into() })
 }
 
 /// The ray through a pixel's centre: a point on it, relative to the world, and its unit direction.
