@@ -2,7 +2,7 @@
 //! f-stop, shutter and ISO.
 //!
 //! The floors of the house, ground first (`docs/ARCHITECTURE.md`): a module imports only from those above it in
-//! this list; `tests/architecture.rs` keeps it so.
+//! this list; `tests/cpu/architecture.rs` keeps it so.
 pub mod bvh;
 pub mod camera;
 pub mod cli;

@@ -30,9 +30,13 @@ use sunny16::{
     },
 };
 
+pub mod area;
+pub mod bench;
 pub mod bounced;
 pub mod confetti;
+pub mod corpus;
 pub mod lamp;
+pub mod random;
 
 use tempfile::TempDir;
 

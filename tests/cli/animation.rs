@@ -1,0 +1,131 @@
+//! Time on the command line: pictures at a time, sequences, blur of what moves, and what is refused.
+
+use std::{fs, path::Path};
+
+use crate::common::{Run, exr_channel, sunny16};
+use base64::Engine as _;
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A glowing square of 1 m, seen whole by a camera 4 m wide; it goes 2 m to the right in 2 s. A second animation would move
+/// it up.
+fn workplace() -> TempDir {
+    let floats: Vec<f32> = [
+        &[-0.5, -0.5, 0.0, 0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, -0.5, 0.0, 0.5, 0.5, 0.0, -0.5, 0.5, 0.0][..],
+        &[0.0, 2.0],
+        &[-1.0, 0.0, -5.0, 1.0, 0.0, -5.0],
+        &[0.0, 0.0, -5.0, 0.0, 1.0, -5.0],
+    ]
+    .concat();
+    let bytes: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let uri = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let accessor = |offset: usize, count: usize, kind: &str| json!({"bufferView": 0, "byteOffset": offset * 4, "componentType": 5126, "type": kind, "count": count});
+    let mut accessors =
+        [accessor(0, 6, "VEC3"), accessor(18, 2, "SCALAR"), accessor(20, 2, "VEC3"), accessor(26, 2, "VEC3")];
+    accessors[0]["min"] = json!([-0.5, -0.5, 0.0]);
+    accessors[0]["max"] = json!([0.5, 0.5, 0.0]);
+    accessors[1]["min"] = json!([0.0]);
+    accessors[1]["max"] = json!([2.0]);
+    let animation = |name: &str, output: usize| json!({"name": name, "samplers": [{"input": 1, "output": output}], "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]});
+    let document = json!({
+        "asset": {"version": "2.0"},
+        "scene": 0, "scenes": [{"nodes": [0, 1]}],
+        "nodes": [{"mesh": 0, "translation": [0, 0, -5]}, {"camera": 0}],
+        "cameras": [{"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 2, "znear": 0.1, "zfar": 10}}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "material": 0}]}],
+        "materials": [{"emissiveFactor": [1, 1, 1], "pbrMetallicRoughness": {"baseColorFactor": [0, 0, 0, 1]}}],
+        "animations": [animation("across", 2), animation("up", 3)],
+        "accessors": accessors,
+        "bufferViews": [{"buffer": 0, "byteLength": bytes.len()}],
+        "buffers": [{"byteLength": bytes.len(), "uri": format!("data:application/octet-stream;base64,{uri}")}],
+    });
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.gltf"), document.to_string()).unwrap();
+    dir
+}
+
+fn path(dir: &Path, more: &[&str]) -> Run {
+    let dark = "scene.default_light=false";
+    let fixed = ["render", "a.gltf", "--renderer", "path", "-q", "--size", "32x32", "--spp", "64", "--set", dark];
+    let args: Vec<&str> = fixed.iter().chain(more).copied().collect();
+    sunny16(dir, &args, &[("VK_ICD_FILENAMES", "/none"), ("VK_DRIVER_FILES", "/none")])
+}
+
+/// The light's middle, in metres to the right and up, and its amount over that of the square at rest.
+fn light(file: &Path) -> (f64, f64, f64) {
+    let values = exr_channel(file, "G");
+    let (mut sum, mut x, mut y) = (0.0, 0.0, 0.0);
+    for (index, value) in values.iter().enumerate() {
+        let value = f64::from(*value);
+        sum += value;
+        x += value * ((index % 32) as f64 + 0.5);
+        y += value * ((index / 32) as f64 + 0.5);
+    }
+    ((x / sum - 16.0) / 8.0, (16.0 - y / sum) / 8.0, sum / 64.0)
+}
+
+#[test]
+fn pictures_at_a_time_and_sequences() {
+    let dir = workplace();
+    let dir = dir.path();
+    for (time, more, want) in [
+        (None, None, (0.0, 0.0)),
+        (Some("0"), None, (-1.0, 0.0)),
+        (Some("1.5"), None, (0.5, 0.0)),
+        (Some("3.5"), None, (0.5, 0.0)),
+        (Some("1.5"), Some("scene.animation=up"), (0.0, 0.75)),
+        (Some("1"), Some("scene.animation=1"), (0.0, 0.5)),
+    ] {
+        let mut args = vec!["-o", "one.exr"];
+        args.extend(time.iter().flat_map(|time| ["--time", time]));
+        args.extend(more.iter().flat_map(|set| ["--set", set]));
+        let run = path(dir, &args);
+        assert_eq!(run.code, 0, "{run:?}");
+        let (x, y, amount) = light(&dir.join("one.exr"));
+        println!("{time:?} {more:?}: {x:.4} {y:.4} m, light {amount:.4}");
+        assert!((x - want.0).abs() < 0.01 && (y - want.1).abs() < 0.01 && (amount - 1.0).abs() < 0.01);
+    }
+    let run = path(dir, &["-o", "s.exr", "--time", "0.5", "--frames", "3", "--fps", "4"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for (number, want) in [(0, -0.5), (1, -0.25), (2, 0.0)] {
+        let (x, ..) = light(&dir.join(format!("s.{number:04}.exr")));
+        assert!((x - want).abs() < 0.01, "{number}: {x}");
+    }
+    assert!(!dir.join("s.exr").exists());
+}
+
+#[test]
+fn an_open_shutter_smears_by_its_time() {
+    let dir = workplace();
+    let dir = dir.path();
+    // 1 m/s for half a second.
+    let run = path(dir, &["-o", "b.exr", "--time", "1", "--set", "effects.motion_blur.shutter=0.5"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let (x, _, amount) = light(&dir.join("b.exr"));
+    let row = exr_channel(&dir.join("b.exr"), "G")[16 * 32..17 * 32].to_vec();
+    let touched = row.iter().filter(|value| **value > 0.01).count() as f64 / 8.0;
+    println!("{x:.4} m, light {amount:.4}, {touched} m wide");
+    assert!(x.abs() < 0.01 && (amount - 1.0).abs() < 0.01 && (touched - 1.5).abs() <= 0.25, "{touched}");
+    let mean = row.iter().map(|value| f64::from(*value)).sum::<f64>() / 8.0;
+    assert!((mean - 1.0).abs() < 0.02, "{mean}");
+}
+
+#[test]
+fn times_and_names_that_are_none_are_refused() {
+    let dir = workplace();
+    let dir = dir.path();
+    for (args, part) in [
+        (&["--time=-1"][..], "--time"),
+        (&["--time", "NaN"], "--time"),
+        (&["--frames", "0"], "--frames"),
+        (&["--frames", "2", "--fps", "0"], "--fps"),
+        (&["--time", "1", "--set", "scene.animation=down"], "across"),
+    ] {
+        let mut all = vec!["-o", "x.exr"];
+        all.extend(args);
+        let run = path(dir, &all);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(part), "{run:?}");
+        assert!(!dir.join("x.exr").exists());
+    }
+}

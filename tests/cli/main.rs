@@ -1,0 +1,13 @@
+//! The program as its users run it: arguments, exit codes, messages, files.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod animation;
+mod commands;
+mod compare;
+mod lens;
+mod path_tracer;
+mod two_drivers;
+mod validate;

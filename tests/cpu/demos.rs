@@ -1,0 +1,52 @@
+//! Every demo scene: it is made within its means, its look fits it, it lives through a GLB.
+
+use sunny16::{
+    scene::{Light, gltf, look::Look, procedural::demos::Demo, write_glb::write_glb},
+    walk::{Walls, solid},
+};
+
+#[test]
+fn each_demo_is_made_within_its_means_and_its_look_fits() {
+    for demo in Demo::ALL {
+        let (mut scene, text) = demo.builtin().unwrap().make().unwrap();
+        let triangles = scene.shown_triangles();
+        // Ten thousand petals are its subject.
+        let most = if demo.name == "petals" { 2_000_000 } else { 400_000 };
+        assert!(triangles < most, "{}: {triangles} triangles", demo.name);
+        assert!(scene.notes.is_empty(), "{}: {:?}", demo.name, scene.notes);
+        let mut look = Look::default();
+        look.parse(demo.name, &text).unwrap_or_else(|error| panic!("{}: {error}", demo.name));
+        look.apply(&mut scene).unwrap_or_else(|error| panic!("{}: {error}", demo.name));
+        assert!(!scene.cameras.is_empty(), "{}", demo.name);
+        let wanted = look.camera.name.as_deref();
+        assert!(wanted.is_none_or(|name| scene.cameras.iter().any(|camera| camera.name == name)), "{}", demo.name);
+        let walls = Walls::of(&scene, solid);
+        assert!(walls.is_ok(), "{}: {walls:?}", demo.name);
+    }
+}
+
+/// The file holds what the scene holds: as many triangles, lamps of the same strength, in the same place, and the same again.
+#[test]
+fn demos_live_through_a_glb() {
+    let folder = tempfile::tempdir().unwrap();
+    // Those with most kinds of things; the animated one moves by formula, which no file holds.
+    for name in ["courtyard", "lens", "light_room", "still_life"] {
+        let (scene, _) = Demo::named(name).unwrap().builtin().unwrap().make().unwrap();
+        let glb = write_glb(&scene).unwrap();
+        let file = folder.path().join(format!("{name}.glb"));
+        std::fs::write(&file, &glb).unwrap();
+        let read = gltf::load(&file).unwrap();
+        assert_eq!(read.shown_triangles(), scene.shown_triangles(), "{name}");
+        assert_eq!(read.lights.len(), scene.lights.len(), "{name}");
+        for (a, b) in read.lights.iter().zip(&scene.lights) {
+            // A file's colour is a factor of its candela, of which only the product is light.
+            let of = |light: &Light| light.candela().map_or(0.0, |c| c.get()) * light.color_luminance();
+            let (a, b) = (of(a), of(b));
+            assert!((a - b).abs() <= 1e-5 * b, "{name}: {a} and {b}");
+        }
+        let (low, high) = scene.bounds().unwrap();
+        let (least, most) = read.bounds().unwrap();
+        assert!(low.distance(least) < 1e-4 && high.distance(most) < 1e-4, "{name}");
+        assert_eq!(write_glb(&Demo::named(name).unwrap().builtin().unwrap().make().unwrap().0).unwrap(), glb, "{name}");
+    }
+}

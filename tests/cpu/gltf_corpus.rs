@@ -1,0 +1,149 @@
+//! Every file of the corpus loads or is refused in one line; those of the Khronos validator as its reports say.
+
+use std::{
+    panic::catch_unwind,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use crate::common::corpus::{corpus, files};
+use sunny16::scene::{NoteKind, Scene, animation::Play, gltf};
+
+/// What a renderer relies on, at rest and in motion.
+fn assert_sound(scene: &Scene, path: &Path) {
+    assert_still(scene, path);
+    if scene.is_animated() {
+        for time in [0.0, 0.4, 1e6] {
+            assert_still(&scene.at(&Play::All, time), path);
+        }
+    }
+}
+
+fn assert_still(scene: &Scene, path: &Path) {
+    let path = path.display();
+    for (i, node) in scene.nodes.iter().enumerate() {
+        assert!(node.local.is_finite(), "{path}");
+        assert!(node.children.iter().all(|&child| scene.nodes[child].parent == Some(i)), "{path}: node {i}");
+        assert!(node.mesh.is_none_or(|i| i < scene.meshes.len()), "{path}");
+        assert!(node.light.is_none_or(|i| i < scene.lights.len()), "{path}");
+        assert!(node.camera.is_none_or(|i| i < scene.cameras.len()), "{path}");
+    }
+    assert!(scene.roots.iter().all(|&root| scene.nodes[root].parent.is_none()), "{path}");
+    for placed in scene.walk() {
+        assert!(placed.world.is_finite(), "{path}");
+    }
+    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        let count = primitive.positions.len();
+        assert_eq!(primitive.normals.len(), count, "{path}");
+        for other in [primitive.tangents.len(), primitive.uv0.len(), primitive.uv1.len(), primitive.colors.len()] {
+            assert!(other == 0 || other == count, "{path}");
+        }
+        assert!(primitive.indices.len() % 3 == 0 && primitive.indices.iter().all(|&i| (i as usize) < count), "{path}");
+        assert!(primitive.positions.iter().all(|p| p.is_finite()), "{path}");
+        assert!(primitive.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-4), "{path}");
+        let unit = |t: &glam::Vec4| (t.truncate().length() - 1.0).abs() < 1e-4 && t.w.abs() == 1.0;
+        assert!(primitive.tangents.iter().all(unit), "{path}");
+        assert!(primitive.uv0.iter().chain(&primitive.uv1).all(|uv| uv.is_finite()), "{path}");
+        assert!(primitive.material.is_none_or(|i| i < scene.materials.len()), "{path}");
+    }
+    for material in &scene.materials {
+        let all = [
+            material.base_color_texture,
+            material.metallic_roughness_texture,
+            material.normal_texture,
+            material.occlusion_texture,
+            material.emissive_texture,
+        ];
+        for texture in all.into_iter().flatten() {
+            assert!(scene.textures[texture.texture].image < scene.images.len() && texture.uv_set < 2, "{path}");
+        }
+        assert!(material.emission.is_finite() && material.base_color.is_finite(), "{path}");
+    }
+    for image in &scene.images {
+        assert_eq!(image.rgba8.len(), image.width as usize * image.height as usize * 4, "{path}");
+        assert!(image.width > 0 && image.height > 0, "{path}");
+    }
+    for note in &scene.notes {
+        assert!(!note.message.contains('\n') && !note.place.is_empty(), "{path}: {note:?}");
+    }
+}
+
+fn repaired(scene: &Scene) -> bool {
+    scene.notes.iter().any(|note| note.kind == NoteKind::Repaired)
+}
+
+#[test]
+fn every_file_loads_or_is_refused_in_one_line() {
+    let Some(corpus) = corpus() else { return };
+    let (mut loaded, mut refused, mut repairs) = (0, 0, 0);
+    for path in files(&corpus) {
+        let start = Instant::now();
+        let result = catch_unwind(|| gltf::load(&path)).unwrap_or_else(|_| panic!("{}: panicked", path.display()));
+        assert!(start.elapsed() < Duration::from_secs(60), "{}: {:?}", path.display(), start.elapsed());
+        let short = path.strip_prefix(&corpus).unwrap().display();
+        match result {
+            Ok(scene) => {
+                assert_sound(&scene, &path);
+                loaded += 1;
+                repairs += usize::from(repaired(&scene));
+                if !short.to_string().starts_with("khronos") {
+                    println!("{short}: {} triangles", scene.shown_triangles());
+                    for note in scene.notes.iter().filter(|note| note.kind != NoteKind::Info).take(3) {
+                        println!("    {:?} {}: {}", note.kind, note.place, note.message);
+                    }
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!text.contains('\n') && text.len() < 2000, "{text}");
+                assert!(text.contains(path.file_name().unwrap().to_str().unwrap()), "{text}");
+                refused += 1;
+                println!("{text}");
+            }
+        }
+    }
+    println!("{loaded} loaded, {repairs} of them repaired; {refused} refused");
+    assert!(loaded + refused > 300, "only {} files were found", loaded + refused);
+    assert!(loaded > 200 && refused > 30, "{loaded} loaded, {refused} refused");
+}
+
+#[test]
+fn the_reports_of_the_khronos_validator_agree() {
+    let Some(corpus) = corpus() else { return };
+    let (mut valid, mut invalid) = (0, 0);
+    let (mut wrong, mut strict) = (Vec::new(), Vec::new());
+    for path in files(&corpus.join("khronos-validator-data")) {
+        let mut report = path.clone().into_os_string();
+        report.push(".report.json");
+        let Ok(report) = std::fs::read(report) else { continue };
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        let errors = report["issues"]["numErrors"].as_u64().unwrap();
+        let short = path.strip_prefix(&corpus).unwrap().display();
+        match (errors, gltf::load(&path)) {
+            (0, Ok(scene)) => {
+                valid += 1;
+                if let Some(note) = scene.notes.iter().find(|note| note.kind == NoteKind::Repaired) {
+                    strict.push(format!("{short}: {}: {}", note.place, note.message));
+                }
+            }
+            (0, Err(error)) => wrong.push(format!("valid but refused: {error}")),
+            (_, Ok(scene)) if !repaired(&scene) => {
+                let messages = report["issues"]["messages"].as_array().unwrap();
+                let first = messages.iter().find(|message| message["severity"] == 0);
+                wrong.push(format!("invalid but neither refused nor repaired: {short}: {first:?}"));
+            }
+            _ => invalid += 1,
+        }
+    }
+    for line in &strict {
+        println!("valid but repaired: {line}");
+    }
+    println!(
+        "{valid} valid ones load ({} with a repair), {invalid} invalid ones are refused or repaired",
+        strict.len()
+    );
+    // The one that names a buffer on the web, which is valid but not followed.
+    assert!(strict.len() <= 1, "valid files are said to be repaired:\n{}", strict.join("\n"));
+    assert!(wrong.is_empty(), "{} disagree:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(valid > 100 && invalid > 200, "{valid} valid and {invalid} invalid files were found");
+}

@@ -1,0 +1,60 @@
+//! The structs that host and shaders share have the same layout on both sides: every offset in every SPIR-V module.
+
+use sunny16::{
+    gpu::shader::Shader,
+    passes::{
+        ao, bright_shared, caustics, culling_shared, effects_shared, gi, lens_ghosts_shared, rays, shared::LAYOUTS,
+        skin_shared, ssr, volumes_shared,
+    },
+};
+
+/// Shader compilers may name a type `Light_0` where one module holds it with two decorations.
+fn same_type(shader: &str, host: &str) -> bool {
+    shader == host
+        || shader.strip_prefix(host).is_some_and(|rest| {
+            rest.strip_prefix('_')
+                .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+        })
+}
+
+#[test]
+fn host_structs_lie_as_the_shaders_read_them() {
+    let modules: Vec<_> = Shader::all().iter().map(|shader| (shader.name, shader.module())).collect();
+    assert!(modules.len() >= 10, "{} shaders", modules.len());
+    let mut compared = 0;
+    for host in LAYOUTS
+        .into_iter()
+        .chain(effects_shared::LAYOUTS)
+        .chain(bright_shared::LAYOUTS)
+        .chain(ao::LAYOUTS)
+        .chain(ssr::LAYOUTS)
+        .chain(volumes_shared::LAYOUTS)
+        .chain(gi::LAYOUTS)
+        .chain(rays::LAYOUTS)
+        .chain(caustics::LAYOUTS)
+        .chain(skin_shared::LAYOUTS)
+        .chain(culling_shared::LAYOUTS)
+        .chain(lens_ghosts_shared::LAYOUTS)
+    {
+        let wanted: Vec<(String, u32)> =
+            host.fields.iter().map(|&(name, offset)| (name.to_string(), offset as u32)).collect();
+        let mut declared = 0;
+        let mut strides = 0;
+        for (shader, module) in &modules {
+            for layout in module.structs.iter().filter(|layout| same_type(&layout.name, host.name)) {
+                assert_eq!(layout.members, wanted, "{} in {shader}", host.name);
+                declared += 1;
+                if let Some(stride) = layout.stride {
+                    assert_eq!(stride as usize, host.size, "array stride of {} in {shader}", host.name);
+                    strides += 1;
+                }
+            }
+        }
+        assert!(declared > 0, "no shader declares {}", host.name);
+        // All but constants come as arrays.
+        assert!(strides > 0 || host.name.ends_with("Constants"), "no shader has an array of {}", host.name);
+        println!("{}: {declared} modules, {strides} as an array", host.name);
+        compared += declared;
+    }
+    println!("{compared} declarations in {} modules", modules.len());
+}

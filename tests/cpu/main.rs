@@ -1,0 +1,15 @@
+//! What needs neither a device nor the program: sources, documents, importers, photons.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod architecture;
+mod demos;
+mod gltf_corpus;
+mod gltf_files;
+mod gltf_fuzz;
+mod ies_corpus;
+mod instant_radiosity;
+mod layout;
+mod look_reference;

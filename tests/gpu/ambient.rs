@@ -1,0 +1,295 @@
+//! Ambient occlusion, and local probes, on the device.
+
+use crate::common::{aov, aov3, even, exposure_for, gpu, hit_plane, nits, perspective};
+use glam::{DMat4, DVec3, Vec3};
+use sunny16::{
+    frame::{AoSettings, Aov, Renderer, Settings},
+    passes::{View, resolve::Channel},
+    reference::{
+        Pinhole, World,
+        aov::{First, OpenRays, first_hits},
+    },
+    scene::{
+        Material, Probe, Projection, Scene,
+        build::{SceneBuilder, dielectric, facing, metal},
+        procedural::shapes,
+    },
+};
+
+const OPEN: Aov = Aov::Channel(Channel::AmbientOcclusion);
+const BENT: Aov = Aov::Channel(Channel::BentNormal);
+
+fn settings(nits: f64, ao: AoSettings) -> Settings {
+    Settings {
+        exposure: exposure_for(nits, 0.9),
+        ao,
+        aovs: vec![OPEN, BENT, crate::common::NORMAL],
+        ..Settings::default()
+    }
+}
+
+fn wide(radius: f64) -> AoSettings {
+    AoSettings { radius, falloff: 0.0, thickness: 0.0, slices: 4, steps: 32, ..AoSettings::default() }
+}
+
+const WALL: f64 = 2.0;
+const HALF_WIDTH: f64 = 2.5;
+
+/// Level ground, and a wall of that height behind it at z = 0.
+fn corner(material: Material) -> Scene {
+    let mut builder = SceneBuilder::new("corner");
+    let material = builder.add_material(Material { double_sided: true, ..material });
+    let ground = shapes::quad(Vec3::new(-40.0, 0.0, 0.0), Vec3::X * 80.0, Vec3::Z * 40.0, 1, 1);
+    let (width, height) = (2.0 * HALF_WIDTH as f32, WALL as f32);
+    let wall = shapes::quad(Vec3::new(-0.5 * width, height, 0.0), Vec3::X * width, Vec3::NEG_Y * height, 1, 1);
+    for (name, primitive) in [("ground", ground), ("wall", wall)] {
+        let mesh = builder.add_mesh(name, primitive, material);
+        builder.instance(name, mesh, DMat4::IDENTITY);
+    }
+    builder.build().unwrap()
+}
+
+/// Share of the light of a point of the ground that the wall hides: the view factor from an element to a perpendicular
+/// rectangle at whose corner it stands (Howell, A Catalog of Radiation Heat Transfer Configuration Factors, B-4), to both
+/// sides.
+fn hidden_by_wall(p: DVec3) -> f64 {
+    let slant = p.z.hypot(WALL);
+    let part = |width: f64| ((width / p.z).atan() - p.z / slant * (width / slant).atan()) / std::f64::consts::TAU;
+    part(HALF_WIDTH - p.x) + part(HALF_WIDTH + p.x)
+}
+
+#[test]
+fn a_wall_hides_its_view_factor_and_the_path_tracer_agrees() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut scene = corner(dielectric("grey", Vec3::splat(0.5), 1.0));
+    scene.environment = even(100.0);
+    let (eye, at, size) = (DVec3::new(0.0, 5.0, 9.0), DVec3::new(0.0, 0.6, 1.0), (96, 64));
+    let view = perspective(eye, at, 0.75, 0.01, size);
+    let full = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, wide(12.0)));
+    let half = AoSettings { half_resolution: true, ..wide(12.0) };
+    let half = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, half));
+    let without = AoSettings { enabled: false, ..wide(12.0) };
+    let without = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, without));
+
+    let world = World::new(&scene, eye);
+    let projection = Projection::Perspective { vertical_fov: 0.75, aspect: None, near: 0.01, far: None };
+    let pinhole = Pinhole::new(facing(eye, at), projection, size.0 as usize, size.1 as usize);
+    let rays = OpenRays { radius: 12.0, count: 256 };
+    let dims = (size.0 as usize, size.1 as usize);
+    let both = [First::AmbientOcclusion(rays), First::BentNormal(rays)];
+    let channels = first_hits(&world, &pinhole, eye, dims, &both);
+    let (traced, traced_bent) = (&channels[0], &channels[1]);
+    let (mut worst, mut worst_half, mut worst_traced, mut worst_light, mut angle, mut pixels) =
+        (0f64, 0f64, 0f64, 0f64, 0f64, 0);
+    for y in (0..64).step_by(3) {
+        for x in (36..60).step_by(4) {
+            let p = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
+            if !(0.15..4.0).contains(&p.z) || aov3(&full, crate::common::NORMAL, x, y).y < 0.9 {
+                continue;
+            }
+            pixels += 1;
+            let want = 1.0 - hidden_by_wall(p);
+            let of = |picture| f64::from(aov(picture, OPEN, x, y)[0]);
+            worst = worst.max((of(&full) - want).abs());
+            worst_half = worst_half.max((of(&half) - want).abs());
+            worst_traced = worst_traced.max((f64::from(traced[y * 96 + x][0]) - want).abs());
+            let bent = Vec3::from_slice(&traced_bent[y * 96 + x][..3]).as_dvec3();
+            angle = angle.max(bent.angle_between(aov3(&full, BENT, x, y)).to_degrees());
+            // A rough dielectric under even light: what is left of it is what is open, but for the small specular part.
+            worst_light = worst_light.max((nits(&full, x, y).y / nits(&without, x, y).y - want).abs());
+        }
+    }
+    println!(
+        "{pixels} pixels: full {worst:.4}, half {worst_half:.4}, path tracer {worst_traced:.4}, light {worst_light:.4}, \
+         bent normal {angle:.2} degrees"
+    );
+    assert!(pixels > 30);
+    assert!(worst < 0.03 && worst_half < 0.06, "{worst} {worst_half}");
+    assert!(worst_traced < 0.05 && angle < 6.0, "{worst_traced} {angle}");
+    assert!(worst_light < 0.05, "{worst_light}");
+}
+
+#[test]
+fn what_is_open_keeps_all_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for (name, primitive) in
+        [("ball", shapes::uv_sphere(1.0, 96, 48)), ("plane", shapes::plane(glam::Vec2::splat(20.0), 1, 1))]
+    {
+        let mut builder = SceneBuilder::new(name);
+        let material = builder.add_material(dielectric("grey", Vec3::splat(0.5), 0.3));
+        let mesh = builder.add_mesh(name, primitive, material);
+        builder.instance(name, mesh, DMat4::IDENTITY);
+        let mut scene = builder.build().unwrap();
+        scene.environment = even(100.0);
+        let view = perspective(DVec3::new(0.0, 2.5, 5.0), DVec3::ZERO, 0.6, 0.01, (64, 48));
+        let on = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, AoSettings::default()));
+        let off = AoSettings { enabled: false, ..AoSettings::default() };
+        let off = crate::common::picture(&mut renderer, &scene, &view, &settings(100.0, off));
+        let (mut open, mut light, mut turned) = (1f64, 0f64, 0f64);
+        for y in 0..48 {
+            for x in 0..64 {
+                if aov(&on, OPEN, x, y)[3] > 0.0 {
+                    open = open.min(f64::from(aov(&on, OPEN, x, y)[0]));
+                    light = light.max((nits(&on, x, y).y / nits(&off, x, y).y - 1.0).abs());
+                    turned = turned.max((aov3(&on, BENT, x, y) - aov3(&on, crate::common::NORMAL, x, y)).length());
+                }
+            }
+        }
+        println!("{name}: least {open:.4}, light changed by {light:.4}, bent normal by {turned:.4}");
+        assert!(open > 0.985 && light < 0.02 && turned < 0.03, "{name}: {open} {light} {turned}");
+    }
+}
+
+const ROOM: DVec3 = DVec3::new(6.0, 3.0, 4.0);
+const CENTER: DVec3 = DVec3::new(0.0, 1.5, 0.0);
+
+/// A closed room; walls by their outward axis: +X, -X, +Y, -Y, +Z, -Z.
+fn room(walls: [Material; 6]) -> SceneBuilder {
+    let mut builder = SceneBuilder::new("room");
+    let axes = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y, DVec3::Z, DVec3::NEG_Z];
+    for (out, wall) in axes.into_iter().zip(walls) {
+        let (u, v) =
+            (DVec3::new(out.y.abs(), out.z.abs(), out.x.abs()), DVec3::new(out.z.abs(), out.x.abs(), out.y.abs()));
+        let corner = CENTER + (out - u - v) * ROOM / 2.0;
+        let quad = shapes::quad(corner.as_vec3(), (u * ROOM).as_vec3(), (v * ROOM).as_vec3(), 1, 1);
+        let material = builder.add_material(Material { double_sided: true, ..wall });
+        let mesh = builder.add_mesh("wall", quad, material);
+        builder.instance("wall", mesh, DMat4::IDENTITY);
+    }
+    builder
+}
+
+fn glowing(nits: f32) -> Material {
+    Material { emission: Vec3::splat(nits), ..dielectric("glowing", Vec3::ZERO, 1.0) }
+}
+
+fn probe(position: DVec3) -> Probe {
+    Probe {
+        name: "room".into(),
+        center: CENTER,
+        size: ROOM,
+        position,
+        blend: 0.0,
+        resolution: 128,
+        bounces: 1,
+        parallax: true,
+    }
+}
+
+fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> sunny16::frame::Picture {
+    crate::common::picture(renderer, scene, view, &settings(nits, AoSettings::default()))
+}
+
+/// In a room that glows evenly everything sees the same light, wherever it stands.
+#[test]
+fn an_evenly_glowing_room_is_an_even_environment() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let light = 250.0;
+    for (metallic, roughness) in [(1.0, 0.0), (1.0, 0.4), (0.0, 0.2), (0.0, 1.0)] {
+        let ball = |builder: &mut SceneBuilder| {
+            let mut material = dielectric("ball", Vec3::splat(0.7), roughness);
+            material.metallic = metallic;
+            let material = builder.add_material(material);
+            let mesh = builder.add_mesh("ball", shapes::uv_sphere(0.05, 96, 48), material);
+            builder.instance("ball", mesh, DMat4::from_translation(DVec3::new(1.5, 0.5, 0.8)));
+        };
+        let mut inside = room(std::array::from_fn(|_| glowing(light as f32)));
+        ball(&mut inside);
+        let mut inside = inside.build().unwrap();
+        inside.probes = vec![probe(DVec3::new(-1.0, 1.0, 0.3))];
+        let mut alone = SceneBuilder::new("alone");
+        ball(&mut alone);
+        let mut alone = alone.build().unwrap();
+        alone.environment = even(light);
+        let view = perspective(DVec3::new(-1.5, 1.2, -0.5), DVec3::new(1.5, 0.5, 0.8), 0.05, 0.01, (64, 48));
+        let (inside, alone) = (shot(&mut renderer, &inside, &view, light), shot(&mut renderer, &alone, &view, light));
+        let mut errors: Vec<f64> = Vec::new();
+        for y in 0..48 {
+            for x in 0..64 {
+                if aov(&alone, OPEN, x, y)[3] > 0.0 {
+                    errors.push((nits(&inside, x, y).y / nits(&alone, x, y).y - 1.0).abs());
+                }
+            }
+        }
+        errors.sort_by(f64::total_cmp);
+        let (pixels, worst) = (errors.len(), errors[errors.len() - 1]);
+        println!("metallic {metallic} roughness {roughness}: {:.3} % at {pixels} pixels", worst * 100.0);
+        // The probe sees the ball too, before anything lights it, which is why it is small: reflections of the wall behind it
+        // show that, and the larger it is the more of the blurred levels.
+        assert!(pixels > 100 && worst < 0.015, "{metallic} {roughness}: {worst} at {pixels} pixels");
+    }
+}
+
+/// A mirror for a floor shows the wall that each ray meets.
+#[test]
+fn a_mirrored_room_stands_where_it_is() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let glow = [100.0, 200.0, 300.0, 0.0, 400.0, 500.0];
+    let mut walls = glow.map(glowing);
+    walls[3] = metal("mirror", Vec3::ONE, 0.0);
+    let mut scene = room(walls).build().unwrap();
+    let view = perspective(DVec3::new(-2.5, 1.7, 1.5), DVec3::new(1.0, 0.0, -0.6), 0.9, 0.01, (96, 64));
+    let mut right = |parallax: bool| {
+        scene.probes = vec![Probe { parallax, ..probe(DVec3::new(0.5, 1.2, 0.4)) }];
+        let picture = shot(&mut renderer, &scene, &view, 400.0);
+        let (mut right, mut pixels) = (0, 0);
+        for y in 0..64 {
+            for x in 0..96 {
+                let p = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
+                if aov3(&picture, crate::common::NORMAL, x, y).y.abs() < 0.9 || p.x.abs() > 2.9 || p.z.abs() > 1.9 {
+                    continue;
+                }
+                let d = (p - view.position) * DVec3::new(1.0, -1.0, 1.0);
+                let faces = CENTER + d.signum() * ROOM / 2.0;
+                let t = (faces - p) / d;
+                let wall = if t.y < t.x.min(t.z) {
+                    2
+                } else if t.x < t.z {
+                    usize::from(d.x < 0.0)
+                } else {
+                    4 + usize::from(d.z < 0.0)
+                };
+                pixels += 1;
+                right += usize::from((nits(&picture, x, y).y / f64::from(glow[wall]) - 1.0).abs() < 0.05);
+            }
+        }
+        right as f64 / f64::from(pixels)
+    };
+    let (with, without) = (right(true), right(false));
+    println!("pixels that show the right wall: {:.1} % with parallax, {:.1} % without", with * 100.0, without * 100.0);
+    assert!(with > 0.9, "{with}");
+    assert!(without < 0.7, "{without}");
+}
+
+/// A box fades into the environment over the border that it is given.
+#[test]
+fn a_box_fades_where_it_is_told_to() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("ground");
+    let white = Material { double_sided: true, ..dielectric("white", Vec3::ONE, 1.0) };
+    let material = builder.add_material(white);
+    let mesh = builder.add_mesh("ground", shapes::plane(glam::Vec2::splat(40.0), 1, 1), material);
+    builder.instance("ground", mesh, DMat4::IDENTITY);
+    let mut scene = builder.build().unwrap();
+    scene.environment = even(100.0);
+    // Captured under the ground, whose lower side is dark within the box: the sky is hardly seen.
+    let size = DVec3::new(8.0, 4.0, 8.0);
+    let place = DVec3::ZERO;
+    scene.probes = vec![Probe { center: place, size, position: place - DVec3::Y, blend: 2.0, ..probe(place) }];
+    let view = perspective(DVec3::new(0.0, 12.0, 0.1), place, 1.2, 0.01, (64, 64));
+    let picture = shot(&mut renderer, &scene, &view, 100.0);
+    let at = |x: f64| {
+        let (px, py) = crate::common::pixel_of(&view, DVec3::new(x, 0.0, 0.0)).unwrap();
+        nits(&picture, px, py).y
+    };
+    let (inside, border, outside) = (at(0.0), at(3.0), at(5.0));
+    println!("inside {inside:.2}, half way {border:.2}, outside {outside:.2} nits");
+    assert!(inside < 0.5 * outside, "{inside} {outside}");
+    let share = (border - inside) / (outside - inside);
+    assert!((share - 0.5).abs() < 0.12, "{share}");
+}

@@ -1,0 +1,292 @@
+//! What moves, on the device: skinned and morphed vertices against the host's, and blur by motion against its closed form.
+
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use crate::common::{exposure_for, gpu, perspective};
+use glam::{DMat4, DVec3, Vec3};
+use sunny16::{
+    camera::{Effects, body::Shutter, chain::MotionBlur},
+    compare::flip,
+    frame::{Aov, Picture, Renderer, Settings},
+    passes::{View, resolve::Channel},
+    reference::{Film, FilmSettings, LensCamera, Parts, ShutterPart, World, shutter::samples_after},
+    scene::{
+        Material, Mesh, Node, Primitive, Projection, Scene,
+        animation::{
+            Animation, Channel as Row, Deform, Influences, Interpolation, Keys, MorphTarget, Play, Skin, Target, Trs,
+        },
+        build::SceneBuilder,
+        gltf,
+        procedural::shapes,
+    },
+};
+
+const SIZE: (u32, u32) = (320, 240);
+
+/// The same pose twice: vertices moved by the device, and a scene whose vertices the host has moved.
+fn both(renderer: &mut Renderer, scene: &Scene, time: f64, view: &View) -> [Picture; 2] {
+    let settings = Settings {
+        exposure: exposure_for(100.0, 0.5),
+        aovs: vec![Aov::Channel(Channel::Position), Aov::Channel(Channel::Normal)],
+        ..Settings::default()
+    };
+    let mut moved = renderer.upload(scene).unwrap();
+    let mut posed = scene.clone();
+    posed.apply(&scene.pose(&Play::Auto, time));
+    moved.follow(renderer.gpu(), &posed).unwrap();
+    let on_device = renderer.render(&moved, view, &settings).unwrap();
+    let mut baked = scene.at(&Play::Auto, time);
+    for primitive in baked.meshes.iter_mut().flat_map(|mesh| &mut mesh.primitives) {
+        primitive.deform = None;
+    }
+    let uploaded = renderer.upload(&baked).unwrap();
+    [on_device, renderer.render(&uploaded, view, &settings).unwrap()]
+}
+
+/// Pixels where both show a surface, and the greatest difference there of two outputs.
+fn differences([a, b]: &[Picture; 2], output: usize) -> (usize, usize, f32) {
+    let (mut seen, mut edges, mut most) = (0, 0, 0.0f32);
+    for (p, q) in a.aovs[output].1.iter().zip(&b.aovs[output].1) {
+        if (p[3] > 0.0) != (q[3] > 0.0) {
+            edges += 1;
+        } else if p[3] > 0.0 {
+            seen += 1;
+            let far = (0..3).map(|i| (p[i] - q[i]).abs()).fold(0.0, f32::max);
+            // Where two surfaces meet, another one may be seen.
+            if far > 0.02 {
+                edges += 1;
+            } else {
+                most = most.max(far);
+            }
+        }
+    }
+    (seen, edges, most)
+}
+
+#[test]
+fn files_move_on_the_device_as_on_the_host() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/gltf");
+    for file in [
+        "vulkan-assets/CesiumMan/glTF-Binary/CesiumMan.glb",
+        "bevy/animated/Fox.glb",
+        "bevy/SimpleSkin/SimpleSkin.gltf",
+        "assimp/glTF2/AnimatedMorphCube/glTF/AnimatedMorphCube.gltf",
+        "assimp/glTF2/MorphStressTest/glTF/MorphStressTest.gltf",
+    ] {
+        let path = folder.join(file);
+        if !path.is_file() {
+            println!("skipped: {file} is absent");
+            continue;
+        }
+        let scene = gltf::load(&path).unwrap();
+        assert!(scene.is_animated(), "{file}");
+        for time in [0.0, 0.7] {
+            let posed = scene.at(&Play::Auto, time);
+            let (low, high) = posed.bounds().unwrap();
+            let (middle, size) = ((low + high) / 2.0, (high - low).length());
+            let eye = middle + DVec3::new(0.4, 0.3, 1.0).normalize() * size * 1.3;
+            let view = perspective(eye, middle, 0.8, (size * 0.05) as f32, SIZE);
+            let pictures = both(&mut renderer, &scene, time, &view);
+            let (seen, edges, place) = differences(&pictures, 0);
+            let (_, _, normal) = differences(&pictures, 1);
+            let place = f64::from(place) / size;
+            println!(
+                "{file} at {time} s: {seen} pixels, {edges} at edges, place {place:.1e} of the size, normal {normal:.1e}"
+            );
+            assert!(seen > 1000, "{file}: {seen}");
+            assert!(edges * 50 < seen, "{file}: {edges} of {seen}");
+            assert!(place < 1e-3 && normal < 0.02, "{file}: {place} {normal}");
+        }
+    }
+}
+
+/// A square of 5 m in the plane of X and Y, of which the right edge is at x = 0.
+fn square() -> Primitive {
+    Primitive {
+        positions: [(-5.0, -2.5), (0.0, -2.5), (0.0, 2.5), (-5.0, 2.5)].map(|(x, y)| Vec3::new(x, y, 0.0)).into(),
+        normals: vec![Vec3::Z; 4],
+        indices: vec![0, 1, 2, 0, 2, 3],
+        material: Some(0),
+        ..Primitive::default()
+    }
+}
+
+fn channel(target: Target, width: usize, values: &[f32]) -> Vec<Animation> {
+    let keys = Keys { interpolation: Interpolation::Linear, times: vec![0.0, 2.0], width, values: values.to_vec() };
+    vec![Animation {
+        name: String::new(),
+        duration: 2.0,
+        channels: vec![Row { target, keys: Arc::new(keys) }],
+        motion: None,
+    }]
+}
+
+/// The square 5 m before the eye, moving to the right at a speed (m/s), in place at 1 s: by its node, by a morph target,
+/// and by a joint.
+fn movers(speed: f32) -> [(&'static str, Scene); 3] {
+    let material = Material {
+        emission: Vec3::splat(100.0),
+        base_color: glam::Vec4::new(0.0, 0.0, 0.0, 1.0),
+        ..Material::default()
+    };
+    let trs = Trs { translation: DVec3::new(0.0, 0.0, -5.0), ..Trs::default() };
+    let scene = |primitive: Primitive, nodes: Vec<Node>| Scene {
+        roots: (0..nodes.len()).collect(),
+        nodes,
+        meshes: vec![Mesh { name: String::new(), primitives: vec![primitive] }],
+        materials: vec![material.clone()],
+        ..Scene::default()
+    };
+    let node = Node { local: trs.matrix(), trs: Some(trs), mesh: Some(0), ..Node::default() };
+    let along = [-speed, 0.0, -5.0, speed, 0.0, -5.0];
+
+    let mut by_node = scene(square(), vec![node.clone()]);
+    by_node.animations = channel(Target::Translation(0), 3, &along);
+
+    let deform = Deform { positions: square().positions, normals: square().normals, ..Deform::default() };
+    let target = MorphTarget { positions: vec![Vec3::X; 4], ..MorphTarget::default() };
+    let morphed = Deform { targets: vec![target], ..deform.clone() };
+    let part = Primitive { deform: Some(Arc::new(morphed)), ..square() };
+    let mut by_morph = scene(part, vec![Node { weights: vec![0.0], ..node.clone() }]);
+    by_morph.animations = channel(Target::Weights(0), 1, &[-speed, speed]);
+
+    let influences = Influences { first: vec![0, 1, 2, 3, 4], joints: vec![0; 4], weights: vec![1.0; 4] };
+    let skinned = Deform { influences: Some(influences), ..deform };
+    let part = Primitive { deform: Some(Arc::new(skinned)), ..square() };
+    let joint = Node { mesh: None, ..node };
+    let mut by_joint = scene(part, vec![joint, Node { mesh: Some(0), skin: Some(0), ..Node::default() }]);
+    by_joint.skins = vec![Skin { name: String::new(), joints: vec![0], inverse_bind: vec![DMat4::IDENTITY] }];
+    by_joint.animations = channel(Target::Translation(0), 3, &along);
+    [("node", by_node), ("morph target", by_morph), ("joint", by_joint)]
+}
+
+/// How wide the right edge's ramp is (pixels), and where its middle is.
+fn edge(row: &[[f32; 3]]) -> (f64, f64) {
+    let at = |level: f32| {
+        let x = row.iter().rposition(|c| c[1] >= level).unwrap();
+        let (a, b) = (row[x][1], row[x + 1][1]);
+        x as f64 + 0.5 + f64::from((a - level) / (a - b))
+    };
+    ((at(25.0) - at(75.0)) * 2.0, at(50.0))
+}
+
+#[test]
+fn what_moves_smears_by_speed_times_shutter_time() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    // 5 m high at 5 m: 48 pixels a metre.
+    let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 2.0 * 0.5f32.atan(), 0.1, SIZE);
+    let shutter = 0.02;
+    let blur = MotionBlur { exposure: shutter, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    for speed in [5.0f32, 20.0] {
+        for (what, scene) in movers(speed) {
+            let mut on_device = renderer.upload(&scene).unwrap();
+            let mut posed = scene.clone();
+            let poses = [-0.5, 0.5].map(|end| {
+                posed.apply(&scene.pose_beside(&Play::Auto, 1.0, end * shutter));
+                on_device.posed(&posed)
+            });
+            posed.apply(&scene.pose(&Play::Auto, 1.0));
+            on_device.follow(renderer.gpu(), &posed).unwrap();
+            let settings = Settings {
+                exposure: exposure_for(100.0, 0.5),
+                effects: Effects { motion_blur: Some(blur), ..Effects::default() },
+                shutter: Some(poses),
+                ..Settings::default()
+            };
+            let picture = renderer.render(&on_device, &view, &settings).unwrap();
+            let (width, middle) = edge(&picture.nits[120 * 320..121 * 320]);
+            let want = f64::from(speed) * shutter * 48.0;
+            println!("{what} at {speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}");
+            assert!((width - want).abs() < 1.0 && (middle - 160.0).abs() < 0.6, "{what}: {width} {want} {middle}");
+            // With nothing said about the shutter, things stand still.
+            let still = Settings { shutter: None, ..settings };
+            let (width, _) = edge(&renderer.render(&on_device, &view, &still).unwrap().nits[120 * 320..121 * 320]);
+            assert!(width <= 1.0, "{what}: {width}");
+        }
+    }
+}
+
+/// A glowing sphere of 0.5 m that slides before a glowing card: both renderers show their light as it is.
+fn sphere_and_card(speed: f32) -> Scene {
+    let glow = |nits: Vec3| Material {
+        emission: nits,
+        base_color: glam::Vec4::new(0.0, 0.0, 0.0, 1.0),
+        ..Material::default()
+    };
+    let mut builder = SceneBuilder::new("sphere and card");
+    let (far, near) = (
+        builder.add_material(glow(Vec3::new(20.0, 25.0, 30.0))),
+        builder.add_material(glow(Vec3::new(100.0, 60.0, 40.0))),
+    );
+    let card = Primitive {
+        positions: [(-9.0, -6.0), (9.0, -6.0), (9.0, 6.0), (-9.0, 6.0)].map(|(x, y)| Vec3::new(x, y, -8.0)).into(),
+        ..square()
+    };
+    let card = builder.add_mesh("card", card, far);
+    builder.instance("card", card, DMat4::IDENTITY);
+    let sphere = builder.add_mesh("sphere", shapes::icosphere(0.5, 4), near);
+    let place = DMat4::from_translation(DVec3::new(0.0, 0.0, -5.0));
+    let node = builder.instance("sphere", sphere, place).index();
+    let mut scene = builder.build().unwrap();
+    scene.animations = channel(Target::Translation(node), 3, &[-speed, 0.0, -5.0, speed, 0.0, -5.0]);
+    scene
+}
+
+#[test]
+fn a_sliding_sphere_smears_as_in_the_path_tracer() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let (width, height) = (160usize, 120usize);
+    let projection = Projection::Perspective { vertical_fov: 2.0 * 0.5f32.atan(), aspect: None, near: 0.1, far: None };
+    let view = View::new(DMat4::IDENTITY, &projection, width as u32, height as u32);
+    // 24 pixels a metre where the sphere is: 9.6 pixels of way.
+    let scene = sphere_and_card(20.0);
+    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+
+    let on_device = {
+        let mut on_device = renderer.upload(&scene).unwrap();
+        on_device.follow(renderer.gpu(), &scene.at(&Play::Auto, 1.0)).unwrap();
+        on_device
+    };
+    let shutter = [-0.5, 0.5].map(|end| {
+        let mut posed = scene.clone();
+        posed.apply(&scene.pose_beside(&Play::Auto, 1.0, end * blur.exposure));
+        on_device.posed(&posed)
+    });
+    let settings =
+        Settings { exposure: exposure_for(100.0, 0.5), effects, shutter: Some(shutter), ..Settings::default() };
+    let raster = renderer.render(&on_device, &view, &settings).unwrap().nits;
+
+    let camera = LensCamera::new(DMat4::IDENTITY, projection, width, height, &effects);
+    let (moments, samples) = (32, 64);
+    let mut film = Film::new(width, height, FilmSettings::default());
+    for moment in 0..moments {
+        let part = ShutterPart::new(&camera, moment, moments);
+        let mut posed = scene.clone();
+        posed.apply(&scene.pose_beside(&Play::Auto, 1.0, part.middle() * blur.exposure));
+        let world = World::new(&posed, DVec3::ZERO);
+        film.advance(&world, &part, samples_after(moment, moments, samples), &AtomicBool::new(false));
+    }
+    let traced: Vec<[f32; 3]> = film.mean(Parts::total).iter().map(|c| c.as_vec3().to_array()).collect();
+
+    // The way's length, on the row through the sphere's middle: the light of the chord 1 m wide, spread by the way.
+    let row = |picture: &[[f32; 3]]| picture[60 * width..61 * width].to_vec();
+    for (who, picture) in [("raster", row(&raster)), ("path", row(&traced))] {
+        let touched = picture.iter().filter(|c| c[0] > 20.0 + 0.02 * 80.0).count() as f64;
+        let want = 24.0 + 20.0 * 0.02 * 24.0;
+        println!("{who}: {touched} pixels are touched, {want:.1} by speed, shutter and size");
+        assert!((touched - want).abs() <= 2.0, "{who}: {touched}");
+    }
+    let shown = |picture: &[[f32; 3]]| picture.iter().map(|c| c.map(|v| v / 110.0)).collect::<Vec<_>>();
+    let error = flip::ldr(&shown(&raster), &shown(&traced), width, 67.0);
+    let mean = error.iter().sum::<f32>() / error.len() as f32;
+    println!("FLIP {mean:.4}");
+    assert!(mean < 0.03, "{mean}");
+}

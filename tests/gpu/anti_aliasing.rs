@@ -1,0 +1,341 @@
+//! Anti-aliasing against pictures of 64 samples a pixel: still views, a moving camera with a step of exposure, lower
+//! resolutions; velocities against closed forms.
+
+use glam::{DMat4, DQuat, DVec3, Vec2, Vec3};
+use sunny16::{
+    camera::{Exposure, ToneMapper},
+    compare::flip,
+    frame::{AntiAliasing, Aov, Picture, Renderer, Settings, Temporal},
+    passes::{GpuScene, View},
+    photometry::Ev100,
+    scene::{
+        Scene,
+        build::{SceneBuilder, facing},
+        procedural::{shapes, still_life},
+    },
+};
+
+use crate::common::{aov, exposure_for, gpu, perspective};
+
+/// Samples on each side of a reference's pixel.
+const SIDE: usize = 8;
+const FRAMES: u32 = 16;
+/// The frame from which on the exposure is two stops lower.
+const STEP: u32 = 8;
+
+type Nits = Vec<[f32; 3]>;
+
+/// The mean of so many pixels in place of each.
+fn supersampled(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings) -> Nits {
+    let large = view.resized(view.width * SIDE as u32, view.height * SIDE as u32);
+    let plain = Settings { anti_aliasing: AntiAliasing::None, ..settings.clone() };
+    let picture = renderer.render(scene, &large, &plain).unwrap();
+    let width = view.width as usize;
+    (0..width * view.height as usize)
+        .map(|index| {
+            let (x, y) = (index % width * SIDE, index / width * SIDE);
+            let rows = (y..y + SIDE).flat_map(|row| &picture.nits[row * picture.width + x..][..SIDE]);
+            let sum = rows.fold(DVec3::ZERO, |sum, p| sum + Vec3::from_array(*p).as_dvec3());
+            (sum / (SIDE * SIDE) as f64).as_vec3().to_array()
+        })
+        .collect()
+}
+
+/// The mean FLIP of two pictures as a display shows them.
+fn flip_of(test: &Nits, reference: &Nits, exposure: Exposure, width: u32) -> f64 {
+    let shown = |nits: &Nits| -> Nits {
+        let multiplier = exposure.multiplier() as f32;
+        nits.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+    };
+    let map = flip::ldr(&shown(test), &shown(reference), width as usize, flip::PIXELS_PER_DEGREE);
+    map.iter().map(|&v| f64::from(v)).sum::<f64>() / map.len() as f64
+}
+
+fn temporal() -> AntiAliasing {
+    AntiAliasing::Temporal(Temporal::default())
+}
+
+fn scaled(scale: f64) -> AntiAliasing {
+    AntiAliasing::Temporal(Temporal { scale, ..Temporal::default() })
+}
+
+/// The still life's hero view, gone some metres to the right and turned back.
+fn hero(scene: &Scene, aside: f64, (width, height): (u32, u32)) -> View {
+    let placed = scene.walk();
+    let (world, projection) = placed
+        .iter()
+        .find_map(|placed| {
+            let camera = scene.cameras.get(placed.node.camera?)?;
+            (camera.name == "Hero").then_some((placed.world, camera.projection))
+        })
+        .unwrap();
+    let moved = world * DMat4::from_rotation_translation(DQuat::from_rotation_y(0.3 * aside), DVec3::X * aside);
+    View::new(moved, &projection, width, height)
+}
+
+fn last_of(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
+    renderer.cut();
+    let pictures = (0..frames).map(|_| renderer.render(scene, view, settings).unwrap());
+    pictures.last().unwrap()
+}
+
+#[test]
+fn a_still_view_converges_to_64_samples_a_pixel() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let made = still_life().unwrap();
+    let scene = renderer.upload(&made.scene).unwrap();
+    let (size, exposure) = ((160, 90), Exposure::from_ev100(made.dials.ev100()).unwrap());
+    let view = hero(&made.scene, 0.0, size);
+    let settings = Settings { exposure, ..Settings::default() };
+    let want = supersampled(&mut renderer, &scene, &view, &settings);
+    let flip = |picture: &Picture| flip_of(&picture.nits, &want, exposure, size.0);
+    let none = flip(&renderer.render(&scene, &view, &settings).unwrap());
+    let means = [4, 16, 64].map(|samples| flip(&renderer.render_still(&scene, &view, &settings, samples).unwrap()));
+    let with = |anti_aliasing| Settings { anti_aliasing, ..settings.clone() };
+    let morphological = flip(&renderer.render(&scene, &view, &with(AntiAliasing::Morphological)).unwrap());
+    let taa = flip(&last_of(&mut renderer, &scene, &view, &with(temporal()), 64));
+    let half = flip(&last_of(&mut renderer, &scene, &view, &with(scaled(0.5)), 128));
+    println!(
+        "none {none:.4}, morphological {morphological:.4}, means of 4, 16, 64: {means:.4?}, taa {taa:.4}, half {half:.4}"
+    );
+    assert!(means[2] < 0.01 && taa < 0.01, "{means:?} {taa}");
+    assert!(means[2] < means[1] && means[1] < means[0] && means[0] < none, "{means:?} {none}");
+    // Smoothing by shapes gains little here: the still life is of leaves and textures more than of edges.
+    assert!(morphological < none, "{morphological} of {none}");
+    // Half of the size on each side, as many samples in the end.
+    assert!(half < 0.012, "{half}");
+}
+
+#[test]
+fn a_moving_camera_leaves_no_trails_over_a_step_of_exposure() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let made = still_life().unwrap();
+    let scene = renderer.upload(&made.scene).unwrap();
+    let size = (96, 54);
+    let exposure = |frame: u32, stops: f64| {
+        let stops = if frame < STEP { 0.0 } else { stops };
+        Exposure::from_ev100(Ev100(made.dials.ev100().get() + stops)).unwrap()
+    };
+    let views: Vec<View> = (0..FRAMES).map(|frame| hero(&made.scene, 0.002 * f64::from(frame), size)).collect();
+    let settings = |frame: u32, stops: f64| Settings { exposure: exposure(frame, stops), ..Settings::default() };
+    let want: Vec<Nits> =
+        views.iter().map(|view| supersampled(&mut renderer, &scene, view, &settings(0, 0.0))).collect();
+    let mut run = |anti_aliasing: AntiAliasing, stops: f64| -> Vec<f64> {
+        renderer.cut();
+        let frames = views.iter().zip(0..).zip(&want).map(|((view, frame), want)| {
+            let with = Settings { anti_aliasing, ..settings(frame, stops) };
+            let got = renderer.render(&scene, view, &with).unwrap();
+            assert!(got.nits.iter().flatten().all(|v| v.is_finite() && *v >= 0.0));
+            // As the first exposure shows it, so that frames can be compared across the step.
+            flip_of(&got.nits, want, exposure(0, 0.0), size.0)
+        });
+        frames.collect()
+    };
+    let (none, taa) = (run(AntiAliasing::None, 0.0), run(temporal(), 0.0));
+    let (darker, brighter) = (run(temporal(), 2.0), run(temporal(), -2.0));
+    for (name, flips) in [("none", &none), ("taa", &taa), ("2 stops down", &darker), ("2 stops up", &brighter)] {
+        let shown: Vec<String> = flips.iter().map(|flip| format!("{flip:.3}")).collect();
+        println!("{name:13} {}", shown.join(" "));
+    }
+    for (stepped, name) in [(&darker, "down"), (&brighter, "up")] {
+        for (frame, (a, b)) in taa.iter().zip(stepped).enumerate() {
+            assert!((a - b).abs() < 0.01, "two stops {name}, frame {frame}: {b} and {a} without");
+        }
+    }
+    let mean = |flips: &[f64]| flips[4..].iter().sum::<f64>() / (flips.len() - 4) as f64;
+    assert!(mean(&taa) < 0.8 * mean(&none), "{} of {}", mean(&taa), mean(&none));
+    assert!(taa.iter().zip(&none).skip(4).all(|(taa, none)| taa < none), "better in each frame");
+}
+
+/// A wall across the picture, five metres away.
+fn wall() -> Scene {
+    let mut builder = SceneBuilder::new("wall");
+    let mut glow = sunny16::scene::build::dielectric("wall", Vec3::splat(0.5), 1.0);
+    glow.emission = Vec3::splat(100.0);
+    let material = builder.add_material(glow);
+    let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), material);
+    builder.instance(
+        "wall",
+        mesh,
+        DMat4::from_translation(DVec3::Z * -5.0) * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2),
+    );
+    builder.build().unwrap()
+}
+
+#[test]
+fn velocities_are_what_a_pinhole_says() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let scene = renderer.upload(&wall()).unwrap();
+    let size = (64, 48);
+    let at = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, size);
+    let settings = Settings { aovs: vec![Aov::Velocity], ..Settings::default() };
+    let first = renderer.render(&scene, &at(0.0), &settings).unwrap();
+    assert!(first.aovs[0].1.iter().all(|v| v[0] == 0.0 && v[1] == 0.0), "nothing came before");
+    let second = renderer.render(&scene, &at(0.25), &settings).unwrap();
+    // The camera goes right by 0.25 m, what is 5 m away goes left.
+    let pixels = f64::from(size.1) / 2.0 / (0.8f64 / 2.0).tan() * 0.25 / 5.0;
+    for (x, y) in [(5, 5), (32, 24), (60, 40)] {
+        let v = aov(&second, Aov::Velocity, x, y);
+        assert!((f64::from(v[0]) + pixels).abs() < 2e-3 * pixels && v[1].abs() < 1e-3, "{v:?} for {pixels}");
+    }
+    renderer.cut();
+    let after = renderer.render(&scene, &at(0.5), &settings).unwrap();
+    assert!(after.aovs[0].1.iter().all(|v| v[0] == 0.0), "a cut forgets the frame before");
+}
+
+#[test]
+fn an_even_picture_stays_as_it_is_under_any_exposure() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let scene = renderer.upload(&wall()).unwrap();
+    let view = |x: f64| perspective(DVec3::new(x, 0.0, 0.0), DVec3::new(x, 0.0, -1.0), 0.8, 0.1, (33, 17));
+    for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.5)] {
+        for (frame, exposed) in [0.18, 0.18, 1e-3, 40.0, 0.18, 3e4, 0.5].into_iter().enumerate() {
+            let settings = Settings { anti_aliasing, exposure: exposure_for(100.0, exposed), ..Settings::default() };
+            let picture = renderer.render(&scene, &view(0.01 * frame as f64), &settings).unwrap();
+            for pixel in &picture.nits {
+                for value in pixel {
+                    let off = (f64::from(*value) / 100.0 - 1.0).abs();
+                    assert!(off < 0.01, "{anti_aliasing:?}, frame {frame} at {exposed}: {value} nit for 100");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_not_a_number_and_every_run_is_alike() {
+    let Some(guard) = gpu() else { return };
+    let made = still_life().unwrap();
+    let scene = guard.renderer().upload(&made.scene).unwrap();
+    for anti_aliasing in [AntiAliasing::Morphological, temporal(), scaled(0.6)] {
+        // The histories' place in their pairs is a part of what a run begins with.
+        let runs: Vec<Vec<Picture>> = (0..2)
+            .map(|_| {
+                let mut fresh = Renderer::new(&guard.gpu).unwrap();
+                [8.0, -40.0, 60.0, 8.0, 7.0, 30.0, 8.0]
+                    .iter()
+                    .zip(0..)
+                    .map(|(&ev, frame)| {
+                        let exposure = Exposure::from_ev100(Ev100(ev)).unwrap();
+                        // Still for the first frames, then moving.
+                        let view = hero(&made.scene, 0.01 * f64::from((frame - 3i32).max(0)), (48, 27));
+                        fresh
+                            .render(&scene, &view, &Settings { exposure, anti_aliasing, ..Settings::default() })
+                            .unwrap()
+                    })
+                    .collect()
+            })
+            .collect();
+        for (a, b) in runs[0].iter().zip(&runs[1]) {
+            assert!(a.nits.iter().flatten().all(|value| value.is_finite() && *value >= 0.0), "{anti_aliasing:?}");
+            assert!(a.display == b.display && a.nits == b.nits, "{anti_aliasing:?}: two runs differ");
+        }
+    }
+    // A meter's picture of another size in between changes nothing.
+    let view = hero(&made.scene, 0.0, (48, 27));
+    let exposure = Exposure::from_ev100(made.dials.ev100()).unwrap();
+    let plain = Settings { exposure, ..Settings::default() };
+    let taa = Settings { anti_aliasing: temporal(), ..plain.clone() };
+    let run = |meter: bool| -> Vec<Nits> {
+        let mut fresh = Renderer::new(&guard.gpu).unwrap();
+        (0..4)
+            .map(|_| {
+                if meter {
+                    fresh.render(&scene, &hero(&made.scene, 0.0, (12, 7)), &plain).unwrap();
+                }
+                fresh.render(&scene, &view, &taa).unwrap().nits
+            })
+            .collect()
+    };
+    assert!(run(true) == run(false));
+}
+
+#[test]
+fn a_slanted_edge_is_as_wide_as_its_pixels() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("edge");
+    let mut glow = sunny16::scene::build::dielectric("card", Vec3::splat(0.0), 1.0);
+    glow.emission = Vec3::splat(100.0);
+    let material = builder.add_material(glow);
+    let mesh = builder.add_mesh("card", shapes::plane(Vec2::new(4.0, 2.0), 1, 1), material);
+    let stand = DMat4::from_translation(DVec3::new(-0.07, -1.0, -5.0)) * DMat4::from_rotation_z(0.12);
+    builder.instance("card", mesh, stand * DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2));
+    let scene = renderer.upload(&builder.build().unwrap()).unwrap();
+    let view = View::new(
+        facing(DVec3::ZERO, DVec3::NEG_Z),
+        &sunny16::scene::Projection::Perspective { vertical_fov: 0.8, aspect: None, near: 0.1, far: None },
+        80,
+        60,
+    );
+    let settings = Settings { exposure: exposure_for(100.0, 1.0), ..Settings::default() };
+    let want = supersampled(&mut renderer, &scene, &view, &settings);
+    let mut error = |settings: &Settings, samples: u32| {
+        let got = renderer.render_still(&scene, &view, settings, samples).unwrap();
+        let squares = got.nits.iter().zip(&want).map(|(a, b)| f64::from((a[1] - b[1]) / 100.0).powi(2));
+        let on_edge = want.iter().filter(|p| p[1] > 0.5 && p[1] < 99.5).count();
+        (squares.sum::<f64>() / on_edge as f64).sqrt()
+    };
+    let none = error(&settings, 1);
+    let shapes = error(&Settings { anti_aliasing: AntiAliasing::Morphological, ..settings.clone() }, 1);
+    let mean = error(&settings, 16);
+    println!("rms error of coverage at edge pixels: none {none:.3}, morphological {shapes:.3}, mean of 16 {mean:.3}");
+    // An unsmoothed edge is off by a coverage between 0 and 1/2, evenly: 1/sqrt(12).
+    assert!((none - 0.289).abs() < 0.05, "{none}");
+    assert!(shapes < 0.5 * none && mean < 0.04, "{shapes} {mean}");
+}
+
+#[test]
+fn what_moves_leaves_no_trail() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let glowing = |name: &str, nits: f32| {
+        let mut glow = sunny16::scene::build::dielectric(name, Vec3::ZERO, 1.0);
+        glow.emission = Vec3::splat(nits);
+        glow
+    };
+    let mut builder = SceneBuilder::new("passing card");
+    let (grey, white) = (builder.add_material(glowing("wall", 20.0)), builder.add_material(glowing("card", 100.0)));
+    let stand = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    let wall = builder.add_mesh("wall", shapes::plane(Vec2::splat(40.0), 1, 1), grey);
+    let card = builder.add_mesh("card", shapes::plane(Vec2::splat(0.6), 1, 1), white);
+    builder.instance("wall", wall, DMat4::from_translation(DVec3::Z * -5.0) * stand);
+    let place = |frame: u32| {
+        DMat4::from_translation(DVec3::new(-0.9 + 0.11 * f64::from(frame), 0.0, -4.0))
+            * DMat4::from_rotation_z(0.3)
+            * stand
+    };
+    builder.instance("card", card, place(0));
+    let mut host = builder.build().unwrap();
+    let node = host.nodes.iter().position(|node| node.name == "card").unwrap();
+    let mut scene = renderer.upload(&host).unwrap();
+    let size = (96, 54);
+    let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.6, 0.1, size);
+    let plain = Settings { exposure: exposure_for(100.0, 0.6), ..Settings::default() };
+    let taa = Settings { anti_aliasing: temporal(), aovs: vec![Aov::Velocity], ..plain.clone() };
+    let mut last = None;
+    for frame in 0..16 {
+        host.nodes[node].local = place(frame);
+        scene.follow(&guard.gpu, &host).unwrap();
+        last = Some(renderer.render(&scene, &view, &taa).unwrap());
+    }
+    let last = last.unwrap();
+    let want = supersampled(&mut renderer, &scene, &view, &plain);
+    let none = renderer.render(&scene, &view, &plain).unwrap();
+    // The card is at x = -0.9 + 0.11 * 15 = 0.75 m, four metres away; it went 0.11 m.
+    let focal = f64::from(size.1) / 2.0 / 0.3f64.tan();
+    let at = (f64::from(size.0) / 2.0 + focal * 0.75 / 4.0) as usize;
+    let v = aov(&last, Aov::Velocity, at, 27);
+    assert!((f64::from(v[0]) - focal * 0.11 / 4.0).abs() < 0.01 && v[1].abs() < 0.01, "{v:?}");
+    assert_eq!(aov(&last, Aov::Velocity, 5, 5)[..2], [0.0, 0.0], "the wall stands still");
+    let trail = (0..at - 20).map(|x| f64::from((last.nits[27 * 96 + x][1] - 20.0).abs())).fold(0.0, f64::max);
+    let flip = |picture: &Picture| flip_of(&picture.nits, &want, plain.exposure, size.0);
+    println!("none {:.4}, taa {:.4}; trail of {trail:.3} nit of 80", flip(&none), flip(&last));
+    assert!(trail < 0.5, "{trail}");
+    // Few pixels are edges. Theirs are softer than those of a single frame, whose steps are nearer to the truth here.
+    assert!(flip(&last) < 0.01, "{}", flip(&last));
+}

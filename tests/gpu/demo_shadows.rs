@@ -1,0 +1,128 @@
+//! Shadows of the demo scenes as their looks have them, beside rays: no light where rays find none, and no shadow where they find
+//! all of it.
+
+use std::sync::Arc;
+
+use crate::common::gpu;
+use glam::Vec3;
+use sunny16::{
+    camera::Exposure,
+    frame::{Aov, GiSettings, LightListSettings, Settings, ShadowSettings, SsrSettings},
+    photometry::color,
+    scene::{look::ShadowMethod, procedural::demos::Demo},
+    studio::{self, Request},
+};
+
+/// How light differs from the reference's, as parts of all of it.
+struct Difference {
+    /// Of what falls where a block of pixels and all around it have none.
+    leaks: f64,
+    /// Of what is missing where they are as light as without shadows.
+    gaps: f64,
+    /// Of all blocks, root mean square: edges too.
+    rms: f64,
+}
+
+/// Luminances by blocks of 2x2 pixels, in which the rays' grain is halved.
+fn blocks(nits: &[[f32; 4]], width: usize) -> Vec<f64> {
+    let height = nits.len() / width;
+    let of = |x: usize, y: usize| color::luminance(Vec3::from_slice(&nits[y * width + x]).as_dvec3());
+    let block = |x: usize, y: usize| (of(x, y) + of(x + 1, y) + of(x, y + 1) + of(x + 1, y + 1)) / 4.0;
+    (0..height / 2).flat_map(|y| (0..width / 2).map(move |x| (x, y))).map(|(x, y)| block(2 * x, 2 * y)).collect()
+}
+
+fn difference(got: &[f64], want: &[f64], open: &[f64], width: usize) -> Difference {
+    let height = got.len() / width;
+    // Edges of shadows are apart: rays' grain, and the softness of maps.
+    let around = |index: usize, is: &dyn Fn(usize) -> bool| {
+        let (x, y) = (index % width, index / width);
+        let [columns, rows] = [(x, width), (y, height)].map(|(at, size)| at.saturating_sub(1)..(at + 2).min(size));
+        rows.flat_map(|y| columns.clone().map(move |x| y * width + x)).all(is)
+    };
+    let all: f64 = want.iter().sum();
+    let (mut leaks, mut gaps, mut square, mut mean_square) = (0.0, 0.0, 0.0, 0.0);
+    for index in 0..got.len() {
+        let off = got[index] - want[index];
+        if around(index, &|index| want[index] < 1e-3 * open[index]) {
+            leaks += off.max(0.0);
+        }
+        if around(index, &|index| want[index] > 0.999 * open[index]) {
+            gaps += (-off).max(0.0);
+        }
+        square += off * off;
+        mean_square += want[index] * want[index];
+    }
+    Difference { leaks: leaks / all, gaps: gaps / all, rms: (square / mean_square).sqrt() }
+}
+
+#[test]
+fn demos_neither_leak_light_nor_lose_it() {
+    measure("64x36", 32, false);
+}
+
+#[test]
+#[ignore = "prints the table of docs/shadow-maps.md: minutes"]
+fn methods_compared() {
+    measure("128x72", 64, true);
+}
+
+/// Prints what shadows differ by from those of so many rays; fails where the looks' own do. With maps instead, too.
+fn measure(size: &str, rays: u32, maps: bool) {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut broken = Vec::new();
+    println!("{:<16} {:>10} {:>10} {:>10} {:>10}", "%", "", "leaks", "gaps", "rms");
+    for demo in Demo::ALL {
+        let request = Request {
+            scene: Some(format!("builtin:{}", demo.name).into()),
+            look: None,
+            camera: None,
+            size: Some(size.parse().unwrap()),
+            set: vec![],
+            time: None,
+        };
+        let mut opened = studio::open(&request).unwrap();
+        // Of lights alone.
+        opened.scene = Arc::new({
+            let mut scene = (*opened.scene).clone();
+            scene.environment = None;
+            scene.volumes.clear();
+            scene
+        });
+        let view = opened.view();
+        let plain = Settings {
+            gi: GiSettings::default(),
+            ssr: SsrSettings::default(),
+            light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
+            aovs: vec![Aov::DirectDiffuse],
+            ..opened.settings(Exposure::default(), vec![])
+        };
+        let own = opened.shadows();
+        let traced = ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
+        // Trees for all rays do for every method; at the exposure of the look, for half floats.
+        let scene = renderer.upload_for(&opened.scene, &traced).unwrap();
+        let exposure = studio::expose::exposure(&opened, &mut renderer, &scene, &view, false).unwrap().exposure;
+        let mut light = |shadows: ShadowSettings| {
+            let picture = renderer.render(&scene, &view, &Settings { shadows, exposure, ..plain.clone() }).unwrap();
+            blocks(&picture.aovs[0].1, picture.width)
+        };
+        let open = light(ShadowSettings { enabled: false, ..own });
+        let want = light(traced);
+        let methods = [("its own", own), ("maps", ShadowSettings { method: ShadowMethod::Maps, ..own })];
+        for (name, shadows) in methods.into_iter().take(if maps { 2 } else { 1 }) {
+            let width = view.width as usize / 2;
+            let Difference { leaks, gaps, rms } = difference(&light(shadows), &want, &open, width);
+            println!(
+                "{:<16} {name:>10} {:>10.4} {:>10.4} {:>10.2}",
+                demo.name,
+                100.0 * leaks,
+                100.0 * gaps,
+                100.0 * rms
+            );
+            if name == "its own" && !(leaks < 1e-3 && gaps < 1e-3) {
+                broken.push(format!("{}: leaks {leaks:.5}, gaps {gaps:.5}", demo.name));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:?}");
+}

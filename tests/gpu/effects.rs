@@ -1,0 +1,574 @@
+//! The camera's effects against closed forms: what a lens, a shutter and a sensor do to light that is known.
+
+use crate::common::{add_square, exposure_for, glowing, gpu, perspective, pixel_ray};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    camera::{
+        Effects, Iris, ThinLens,
+        body::Shutter,
+        chain::{Bloom, ChromaticAberration, DepthOfField, MotionBlur, Rim, Starburst, Vignetting},
+        effects::Grain,
+        focus::{circle_of_confusion, to_pixels},
+    },
+    frame::{Picture, Renderer, Settings},
+    passes::View,
+    scene::{
+        Scene,
+        build::{SceneBuilder, facing},
+        procedural::shapes,
+    },
+};
+
+const SIZE: (u32, u32) = (320, 240);
+const GATE: f64 = 0.036;
+
+/// The picture's width over the image distance of a 50 mm lens at infinity, and its vertical field of view.
+fn camera(size: (u32, u32)) -> View {
+    let fov = 2.0 * (GATE / 2.0 / 0.05 * f64::from(size.1) / f64::from(size.0)).atan();
+    perspective(DVec3::ZERO, DVec3::NEG_Z, fov as f32, 0.01, size)
+}
+
+/// Squares that each fill one pixel: at a pixel, at a distance along the axis.
+fn points(view: &View, at: &[((usize, usize), f64)], nits: Vec3) -> Scene {
+    let mut builder = SceneBuilder::new("points");
+    for &((x, y), distance) in at {
+        let (_, along) = pixel_ray(view, x, y);
+        let point = along * (distance / -along.z);
+        let pixel = distance * GATE / 0.05 / f64::from(view.width);
+        add_square(&mut builder, point, pixel * 0.9, nits);
+    }
+    builder.build().unwrap()
+}
+
+fn render(renderer: &mut Renderer, scene: &Scene, view: &View, effects: Effects, white: f64) -> Picture {
+    let settings = Settings { exposure: exposure_for(white, 1.0), effects, ..Settings::default() };
+    let picture = crate::common::picture(renderer, scene, view, &settings);
+    assert!(picture.nits.iter().flatten().all(|value| value.is_finite()));
+    picture
+}
+
+fn green(picture: &Picture) -> Vec<f64> {
+    picture.nits.iter().map(|c| f64::from(c[1])).collect()
+}
+
+fn total(picture: &Picture) -> f64 {
+    green(picture).iter().sum()
+}
+
+fn lens(millimetres: f64, f_stop: f64) -> ThinLens {
+    ThinLens::new(millimetres * 1e-3, f_stop).unwrap()
+}
+
+fn field(lens: ThinLens, focus: f64) -> DepthOfField {
+    DepthOfField { lens, focus, gate_width: GATE, iris: Iris::default(), rim: None }
+}
+
+/// Width at half of the plateau along a row, between pixels by linear interpolation.
+fn width_along(picture: &Picture, row: usize, level: f64) -> f64 {
+    let line: Vec<f64> = green(picture)[row * picture.width..][..picture.width].to_vec();
+    let first = line.iter().position(|&v| v > level).expect("a disc");
+    let last = line.iter().rposition(|&v| v > level).expect("a disc");
+    let part = |inside: f64, outside: f64| (inside - level) / (inside - outside);
+    (last - first) as f64 + part(line[first], line[first - 1]) + part(line[last], line[last + 1])
+}
+
+#[test]
+fn a_point_out_of_focus_is_a_disc_of_the_analytic_diameter() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let size = (640, 480);
+    let view = camera(size);
+    let nits = 1e6;
+    let (mut worst, mut worst_light, mut worst_flat) = (0f64, 0f64, 0f64);
+    for (focal_length, f_stop, focus, distance) in [
+        (50.0, 2.0, 2.0, 4.0),
+        (50.0, 2.0, 2.0, 1e6),
+        (50.0, 2.0, 2.0, 1.0),
+        (50.0, 2.0, 2.0, 0.6),
+        (50.0, 1.4, 1.0, 3.0),
+        (50.0, 2.8, 1.0, 2.0),
+        (50.0, 8.0, 1.0, 2.0),
+        (50.0, 16.0, 1.0, 2.0),
+        (85.0, 1.4, 1.0, 2.0),
+        (85.0, 1.4, 1.0, 0.6),
+        (135.0, 2.0, 1.5, 20.0),
+    ] {
+        let lens = lens(focal_length, f_stop);
+        let scene = points(&view, &[((320, 240), distance)], Vec3::splat(nits as f32));
+        let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
+        let effects = Effects { depth_of_field: Some(field(lens, focus)), ..Effects::default() };
+        let blurred = render(&mut renderer, &scene, &view, effects, 100.0);
+        let signed = circle_of_confusion(lens, focus, distance).unwrap();
+        let want = to_pixels(signed.abs(), GATE, size.0);
+        let values = green(&blurred);
+        let plateau = values[240 * 640 + 320];
+        // By its width and by its area.
+        let width = width_along(&blurred, 240, plateau / 2.0);
+        let area = 2.0 * (total(&blurred) / plateau / std::f64::consts::PI).sqrt();
+        let light = total(&blurred) / total(&sharp) - 1.0;
+        println!(
+            "{focal_length} mm f/{f_stop}, focus {focus} m, point at {distance} m: {want:.2} px, width {width:.2}, by area {area:.2}, light {:+.2} %",
+            light * 100.0
+        );
+        worst = worst.max((width - want).abs()).max((area - want).abs());
+        worst_light = worst_light.max(light.abs());
+        let inner = want / 2.0 - 1.5;
+        for (index, value) in values.iter().enumerate() {
+            let (x, y) = ((index % 640) as f64 - 320.0, (index / 640) as f64 - 240.0);
+            if x.hypot(y) < inner {
+                worst_flat = worst_flat.max((value / plateau - 1.0).abs());
+            }
+        }
+    }
+    println!(
+        "worst diameter {worst:.2} px, light {:.2} %, unevenness {:.2} %",
+        worst_light * 100.0,
+        worst_flat * 100.0
+    );
+    assert!(worst < 1.0, "{worst} px");
+    assert!(worst_light < 0.01 && worst_flat < 0.005, "{worst_light} {worst_flat}");
+}
+
+#[test]
+fn blades_and_rim_shape_the_disc_and_keep_its_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    let lens = lens(135.0, 2.0);
+    let nits = Vec3::splat(1e6);
+    let with = |iris: Iris, rim: Option<Rim>| Effects {
+        depth_of_field: Some(DepthOfField { iris, rim, ..field(lens, 2.0) }),
+        ..Effects::default()
+    };
+    let center = points(&view, &[((160, 120), 1e5)], nits);
+    let round = render(&mut renderer, &center, &view, with(Iris::default(), None), 100.0);
+    let pentagon = Iris { blades: 5, curvature: 0.0, rotation: std::f64::consts::FRAC_PI_2 };
+    let five = render(&mut renderer, &center, &view, with(pentagon, None), 100.0);
+    assert!((total(&five) / total(&round) - 1.0).abs() < 0.02, "{} {}", total(&five), total(&round));
+    // A corner points up, so that the middle of a side lies below: r up, r cos(36 degrees) down.
+    let radius = to_pixels(circle_of_confusion(lens, 2.0, 1e5).unwrap(), GATE, SIZE.0) / 2.0;
+    let values = green(&five);
+    let plateau = values[120 * 320 + 160];
+    let reach = |step: isize, values: &[f64]| {
+        (0..120).take_while(|i| values[((120 + step * *i as isize) * 320 + 160) as usize] > plateau / 2.0).count()
+            as f64
+    };
+    let (up, down) = (reach(-1, &values), reach(1, &values));
+    println!("pentagon of radius {radius:.2}: {up} up, {down} down");
+    assert!((up - radius).abs() <= 1.0 && (down - radius * 36f64.to_radians().cos()).abs() <= 1.0);
+    // In front of the focus it stands on its head.
+    let near = points(&view, &[((160, 120), 1.0)], nits);
+    let values = green(&render(&mut renderer, &near, &view, with(pentagon, None), 100.0));
+    assert!(reach(1, &values) > reach(-1, &values), "a foreground's disc is turned by half a turn");
+
+    // Towards the right border a rim as wide as the pupil leaves a lens-shaped disc, narrower across than along.
+    let rim = Rim { radius: lens.aperture_diameter() / 2.0, distance: 0.2 };
+    let right = points(&view, &[((270, 120), 1e5)], nits);
+    let open = render(&mut renderer, &right, &view, with(Iris::default(), None), 100.0);
+    let cut = render(&mut renderer, &right, &view, with(Iris::default(), Some(rim)), 100.0);
+    assert!((total(&cut) / total(&open) - 1.0).abs() < 0.02, "{} {}", total(&cut), total(&open));
+    let plateau = green(&cut)[120 * 320 + 269];
+    let across = width_along(&cut, 120, plateau / 2.0);
+    let shift = 110.5 * GATE / 320.0 / lens.image_distance(2.0).unwrap() * rim.distance / rim.radius;
+    println!("rim: {across:.2} px across for {:.2}", radius * (2.0 - shift));
+    assert!((across - radius * (2.0 - shift)).abs() < 1.0);
+}
+
+#[test]
+fn focus_stays_sharp_before_a_blurred_background_and_even_light_stays_even() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    // A square in focus that covers the left half, before a far brighter wall.
+    let mut builder = SceneBuilder::new("edge");
+    add_square(&mut builder, DVec3::new(-5.0, 0.0, -2.0), 10.0, Vec3::splat(10.0));
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -20.0), 100.0, Vec3::splat(100.0));
+    let scene = builder.build().unwrap();
+    let effects = Effects { depth_of_field: Some(field(lens(50.0, 1.4), 2.0)), ..Effects::default() };
+    let picture = render(&mut renderer, &scene, &view, effects, 100.0);
+    let row = &green(&picture)[120 * 320..121 * 320];
+    println!("edge in focus: {:?}", &row[156..164]);
+    assert!((row[159] - 10.0).abs() < 0.2 && (row[160] - 100.0).abs() < 2.0, "{:?}", &row[156..164]);
+    // Nothing darkens or rings, at the picture's border either.
+    for (x, value) in row.iter().enumerate() {
+        let want = if x < 160 { 10.0 } else { 100.0 };
+        assert!((value / want - 1.0).abs() < 0.02, "pixel {x}: {value}");
+    }
+
+    // A bright square in front of the focus bleeds over what is in focus, by half of its circle; half on its edge.
+    for focal_length in [50.0, 100.0, 135.0] {
+        let lens = lens(focal_length, 1.4);
+        let effects = Effects { depth_of_field: Some(field(lens, 2.0)), ..Effects::default() };
+        let mut builder = SceneBuilder::new("near edge");
+        add_square(&mut builder, DVec3::new(-2.5, 0.0, -1.0), 5.0, Vec3::splat(100.0));
+        add_square(&mut builder, DVec3::new(0.0, 0.0, -2.0), 100.0, Vec3::splat(10.0));
+        let scene = builder.build().unwrap();
+        let picture = render(&mut renderer, &scene, &view, effects, 100.0);
+        let row = &green(&picture)[120 * 320..121 * 320];
+        let radius = to_pixels(circle_of_confusion(lens, 2.0, 1.0).unwrap().abs(), GATE, SIZE.0) / 2.0;
+        let around: Vec<f64> = row[140..180].iter().map(|v| v.round()).collect();
+        let mut worst = 0f64;
+        for (x, value) in row.iter().enumerate() {
+            // The part of a disc of that radius that lies left of a line.
+            let d = ((x as f64 + 0.5 - 160.0) / radius).clamp(-1.0, 1.0);
+            let covered = (d.acos() - d * (1.0 - d * d).sqrt()) / std::f64::consts::PI;
+            worst = worst.max((value - (10.0 + 90.0 * covered)).abs() / 90.0);
+        }
+        println!("edge before the focus, radius {radius:.1}: worst {:.2} % of its height, {around:?}", worst * 100.0);
+        assert!(worst < 0.05, "{worst}");
+    }
+
+    // A wall of one luminance, far, near, and slanted through the focus, stays so to the last pixel.
+    for (distance, slant) in [(20.0, 0.0), (0.8, 0.0), (2.0, 1.2)] {
+        let mut builder = SceneBuilder::new("wall");
+        let material = builder.add_material(glowing(Vec3::splat(100.0)));
+        let mesh = builder.add_mesh("wall", shapes::plane(Vec2::splat(400.0), 1, 1), material);
+        let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2 - slant);
+        builder.instance("wall", mesh, DMat4::from_translation(DVec3::new(0.0, 0.0, -distance)) * turn);
+        let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+        let values = green(&picture);
+        let (low, high) = values.iter().fold((f64::MAX, 0f64), |(l, h), &v| (l.min(v), h.max(v)));
+        println!("wall at {distance} m, {slant} rad: {low:.2} to {high:.2} nit");
+        assert!(low > 98.0 && high < 101.0, "{low} {high}");
+    }
+}
+
+/// A wall whose left half is dark.
+fn half_lit(distance: f64) -> Scene {
+    let mut builder = SceneBuilder::new("half");
+    add_square(&mut builder, DVec3::new(50.0, 0.0, -distance), 100.0, Vec3::splat(100.0));
+    builder.build().unwrap()
+}
+
+/// From the last value below 2 % of the step to the first above 98 %, and the place of its middle.
+fn edge(row: &[f64], low: f64, high: f64) -> (f64, f64) {
+    let at = |part: f64| {
+        let level = low + part * (high - low);
+        let x = row.iter().position(|&v| v > level).expect("an edge");
+        x as f64 - 0.5 + 1.0 - (row[x] - level) / (row[x] - row[x.saturating_sub(1)]).max(1e-9)
+    };
+    // A box's edge is a ramp: from its middle half to the whole.
+    ((at(0.75) - at(0.25)) * 2.0, at(0.5))
+}
+
+#[test]
+fn motion_blurs_an_edge_by_velocity_times_shutter_time() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    let scene = half_lit(5.0);
+    let pixels_per_metre = 0.05 / 5.0 / GATE * 320.0;
+    let still = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::ZERO, rotation: DVec3::ZERO };
+    let blurred = |renderer: &mut Renderer, blur: MotionBlur| {
+        let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+        render(renderer, &scene, &view, effects, 100.0)
+    };
+    for speed in [1.0, 3.0, 10.0] {
+        let blur = MotionBlur { velocity: DVec3::new(speed, 0.0, 0.0), ..still };
+        let picture = blurred(&mut renderer, blur);
+        let want = speed * 0.02 * pixels_per_metre;
+        let (width, middle) = edge(&green(&picture)[120 * 320..121 * 320], 0.0, 100.0);
+        let light = total(&picture) / (160.0 * 240.0 * 100.0) - 1.0;
+        println!("{speed} m/s: {want:.2} px, measured {width:.2}, middle {middle:.2}, light {:+.2} %", light * 100.0);
+        assert!((width - want).abs() < 1.0, "{width} {want}");
+        assert!((middle - 160.0).abs() < 0.6 && light.abs() < 0.005, "{middle} {light}");
+    }
+    // Turning: at the picture's centre the image distance times the angle.
+    let blur = MotionBlur { rotation: DVec3::new(0.0, 1.5, 0.0), ..still };
+    let (width, _) = edge(&green(&blurred(&mut renderer, blur))[120 * 320..121 * 320], 0.0, 100.0);
+    let want = 2.0 * (1.5 * 0.01_f64).tan() * 0.05 / GATE * 320.0;
+    println!("1.5 rad/s: {want:.2} px, measured {width:.2}");
+    assert!((width - want).abs() < 1.0, "{width} {want}");
+
+    // Lines read one after another lean an upright edge: by the way that it moves in the readout.
+    let skew = MotionBlur {
+        exposure: 0.001,
+        shutter: Shutter::Rolling { readout: 0.02 },
+        velocity: DVec3::new(3.0, 0.0, 0.0),
+        ..still
+    };
+    let values = green(&blurred(&mut renderer, skew));
+    let (_, top) = edge(&values[..320], 0.0, 100.0);
+    let (_, bottom) = edge(&values[239 * 320..], 0.0, 100.0);
+    let want = 3.0 * 0.02 * pixels_per_metre * 239.0 / 240.0;
+    println!("rolling: top {top:.2}, bottom {bottom:.2}, {want:.2} px apart");
+    assert!((top - bottom - want).abs() < 1.0, "the camera moves to the right, the scene to the left");
+}
+
+#[test]
+fn a_near_thing_smears_over_a_far_one_that_stays() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    // Seen by a camera that moves sideways, what is a thousand times as far stands still.
+    let mut builder = SceneBuilder::new("near and far");
+    add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -5000.0), 20_000.0, Vec3::splat(10.0));
+    let blur = MotionBlur {
+        exposure: 0.02,
+        shutter: Shutter::Global,
+        velocity: DVec3::new(10.0, 0.0, 0.0),
+        rotation: DVec3::ZERO,
+    };
+    let effects = Effects { motion_blur: Some(blur), ..Effects::default() };
+    let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    let row = &green(&picture)[120 * 320..121 * 320];
+    let want = 0.2 * 0.05 / 5.0 / GATE * 320.0;
+    // Downwards: seen from the right.
+    let turned: Vec<f64> = row.iter().rev().copied().collect();
+    let (width, middle) = edge(&turned, 10.0, 100.0);
+    println!("near edge: {want:.2} px, measured {width:.2}, middle {middle:.2}: {:?}", &row[148..172]);
+    assert!((width - want).abs() < 1.5 && (middle - 160.0).abs() < 1.0, "{width} {middle}");
+}
+
+#[test]
+fn bloom_moves_light_and_makes_none() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    // Sides that are no powers of two.
+    let view = camera((301, 203));
+    let scene = points(&view, &[((150, 101), 5.0)], Vec3::splat(1e5));
+    let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
+    for fraction in [0.01, 0.3, 1.0] {
+        let effects = Effects { bloom: Some(Bloom { fraction, width: 0.72 }), ..Effects::default() };
+        let picture = render(&mut renderer, &scene, &view, effects, 100.0);
+        let light = total(&picture) / total(&sharp) - 1.0;
+        let stays = green(&picture)[101 * 301 + 150] / 1e5;
+        println!("bloom {fraction}: light {:+.3} %, {stays:.4} stays", light * 100.0);
+        assert!(light.abs() < 0.005, "{light}");
+        assert!(stays >= (1.0 - fraction) * 0.998 && stays < 1.0 - fraction * 0.5, "{stays}");
+        // It falls off in every direction alike, and never rises.
+        let values = green(&picture);
+        let at = |x: usize, y: usize| values[y * 301 + x];
+        for d in [4usize, 10, 30, 60] {
+            let ring = [at(150 + d, 101), at(150 - d, 101), at(150, 101 + d), at(150, 101 - d)];
+            let (low, high) = ring.iter().fold((f64::MAX, 0f64), |(l, h), &v| (l.min(v), h.max(v)));
+            assert!(high < 2.0 * low, "{d} pixels out: {ring:?}");
+            assert!(at(150 + d, 101) < at(150 + d / 2, 101));
+        }
+    }
+    // An even field stays even up to the border.
+    let mut builder = SceneBuilder::new("wall");
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
+    let effects = Effects { bloom: Some(Bloom { fraction: 0.5, width: 0.72 }), ..Effects::default() };
+    let picture = render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    let off = green(&picture).iter().map(|v| (v / 100.0 - 1.0).abs()).fold(0.0, f64::max);
+    println!("even field: {:.3} %", off * 100.0);
+    assert!(off < 0.002, "{off}");
+}
+
+#[test]
+fn vignetting_is_exact_for_each_pixel() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    let mut builder = SceneBuilder::new("wall");
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
+    let scene = builder.build().unwrap();
+    let flat = green(&render(&mut renderer, &scene, &view, Effects::default(), 100.0))[0];
+    let pupil = lens(50.0, 1.4).aperture_diameter() / 2.0;
+    let natural = Vignetting { exponent: 4.0, width: 0.72, pupil_radius: pupil, rim: None };
+    let cut = Vignetting { rim: Some(Rim { radius: pupil * 1.1, distance: 0.03 }), ..natural };
+    for vignetting in [natural, cut] {
+        let effects = Effects { vignetting: Some(vignetting), ..Effects::default() };
+        let picture = render(&mut renderer, &scene, &view, effects, 100.0);
+        let mut worst = 0f64;
+        for (index, value) in green(&picture).iter().enumerate() {
+            let (x, y) = ((index % 320) as f64 + 0.5 - 160.0, (index / 320) as f64 + 0.5 - 120.0);
+            let want = vignetting.at(x.hypot(y) * 0.72 / 320.0);
+            // In f64: a half float alone is good to 0.05 or, cut off, 0.1 %.
+            worst = worst.max((value / flat / want - 1.0).abs());
+        }
+        let corner = green(&picture)[0] / flat;
+        println!("vignetting: corner {corner:.4}, worst {:.3} %", worst * 100.0);
+        assert!(worst < 0.001 + 1.0 / 1024.0, "{worst}");
+        assert!(corner < 0.8);
+    }
+    let corner = (160f64.hypot(120.0) * 0.72 / 320.0).atan().cos().powi(4);
+    assert!((natural.at(160f64.hypot(120.0) * 0.72 / 320.0) - corner).abs() < 1e-12);
+}
+
+#[test]
+fn chromatic_aberration_scales_red_and_blue_about_the_centre() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    let center_of = |values: &[f64]| {
+        let sum: f64 = values.iter().sum();
+        values.iter().enumerate().map(|(x, v)| (x as f64 + 0.5) * v).sum::<f64>() / sum
+    };
+    let amount = 0.02;
+    let effects =
+        Effects { chromatic_aberration: Some(ChromaticAberration { red_over_blue: amount }), ..Effects::default() };
+    for x in [160.0, 240.0, 300.0] {
+        // A square some pixels wide, so that its centre of gravity is that of its image.
+        let mut builder = SceneBuilder::new("square");
+        let pixel = 5.0 * 0.72 / 320.0;
+        add_square(&mut builder, DVec3::new((x - 160.0) * pixel, 0.0, -5.0), 16.0 * pixel, Vec3::splat(100.0));
+        let scene = builder.build().unwrap();
+        let picture = render(&mut renderer, &scene, &view, effects, 100.0);
+        let sharp = render(&mut renderer, &scene, &view, Effects::default(), 100.0);
+        let channel = |picture: &Picture, c: usize| -> Vec<f64> {
+            picture.nits[120 * 320..121 * 320].iter().map(|v| f64::from(v[c])).collect()
+        };
+        assert_eq!(channel(&picture, 1), channel(&sharp, 1), "green stays");
+        let [red, green, blue] = [0, 1, 2].map(|c| center_of(&channel(&picture, c)) - 160.0);
+        println!("at {:.2} px: red {red:.3}, blue {blue:.3}", green);
+        assert!((red - green * (1.0 + amount / 2.0)).abs() < 0.05, "{red} {green}");
+        assert!((blue - green * (1.0 - amount / 2.0)).abs() < 0.05, "{blue} {green}");
+    }
+}
+
+#[test]
+fn grain_keeps_the_mean_and_grows_with_iso() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera(SIZE);
+    let mut builder = SceneBuilder::new("wall");
+    // 100 nit where 200 is white: an exposed value of a half.
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -5.0), 100.0, Vec3::splat(100.0));
+    let scene = builder.build().unwrap();
+    let shot = |iso: f64| Grain::of_sensor(1.2e-6, iso);
+    let statistics = |picture: &Picture| {
+        let values: Vec<f64> = picture.nits.iter().flatten().map(|&v| f64::from(v) / 200.0).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        (mean, variance.sqrt())
+    };
+    let mut deviations = Vec::new();
+    for iso in [100.0, 1600.0] {
+        // Without read noise, whose part differs by ISO.
+        let grain = Grain { read: 0.0, ..shot(iso) };
+        let effects = Effects { grain: Some(grain), ..Effects::default() };
+        let picture = render(&mut renderer, &scene, &view, effects, 200.0);
+        let (mean, deviation) = statistics(&picture);
+        println!(
+            "ISO {iso}: mean {:+.3} %, deviation {deviation:.5}, wanted {:.5}",
+            (mean / 0.5 - 1.0) * 100.0,
+            grain.deviation(0.5)
+        );
+        // The mean of n pixels is known to deviation / sqrt(n).
+        let known = 3.0 * deviation / (picture.nits.len() as f64 * 3.0).sqrt();
+        assert!((mean - 0.5).abs() < 0.5 * 0.001 + known, "{mean}");
+        assert!((deviation / grain.deviation(0.5) - 1.0).abs() < 0.01, "{deviation}");
+        deviations.push(deviation);
+        // The same number, the same grain; another, another.
+        let settings = Settings { exposure: exposure_for(200.0, 1.0), effects, ..Settings::default() };
+        let again = crate::common::picture(&mut renderer, &scene, &view, &settings);
+        assert_eq!(again.nits, picture.nits);
+        let next = crate::common::picture(&mut renderer, &scene, &view, &Settings { frame_number: 1, ..settings });
+        let same = next.nits.iter().zip(&picture.nits).filter(|(a, b)| a == b).count();
+        assert!(same < 100, "{same} pixels of frame 1 are those of frame 0");
+        // Neighbours know nothing of each other.
+        let values: Vec<f64> = picture.nits.iter().map(|v| f64::from(v[1]) / 200.0 - mean).collect();
+        let correlation = |step: usize| {
+            values.iter().zip(&values[step..]).map(|(a, b)| a * b).sum::<f64>()
+                / values.len() as f64
+                / deviation.powi(2)
+        };
+        assert!(correlation(1).abs() < 0.015 && correlation(320).abs() < 0.015 && correlation(321).abs() < 0.015);
+    }
+    assert!((deviations[1] / deviations[0] - 4.0).abs() < 0.05, "{deviations:?}");
+}
+
+#[test]
+fn an_effect_that_is_off_is_not_in_the_frame() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let view = camera((64, 48));
+    let scene = half_lit(5.0);
+    let on_device = renderer.upload(&scene).unwrap();
+    let mut names = |effects: Effects| -> Vec<String> {
+        let settings = Settings { effects, ..Settings::default() };
+        let prepared = renderer.plan(&on_device, &view, &settings).unwrap();
+        prepared.plan.order.iter().map(|&pass| prepared.passes[pass].name.clone()).collect()
+    };
+    let without = names(Effects::default());
+    assert!(
+        !without.iter().any(|name| ["depth of field", "velocity", "bloom"].iter().any(|e| name.contains(e))),
+        "{without:?}"
+    );
+    let lens = lens(50.0, 2.0);
+    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
+    let vignetting = Vignetting { exponent: 4.0, width: 0.7, pupil_radius: 0.01, rim: None };
+    let starburst = Starburst {
+        iris: Iris::default(),
+        f_number: 8.0,
+        gate_width: GATE,
+        squeeze: 1.0,
+        dust: 0.0,
+        scratches: 0.0,
+        seed: 0,
+        points: true,
+    };
+    for (effects, marks) in [
+        (Effects { depth_of_field: Some(field(lens, 2.0)), ..Effects::default() }, &["depth of field"][..]),
+        (Effects { motion_blur: Some(blur), ..Effects::default() }, &["motion blur", "velocity"]),
+        (Effects { starburst: Some(starburst), ..Effects::default() }, &["starburst", "bright sources"]),
+        (Effects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..Effects::default() }, &["bloom"]),
+        (Effects { vignetting: Some(vignetting), ..Effects::default() }, &["vignetting"]),
+        (
+            Effects { chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.01 }), ..Effects::default() },
+            &["chromatic aberration"],
+        ),
+        (Effects { grain: Some(Grain::of_sensor(6e-6, 100.0)), ..Effects::default() }, &["grain"]),
+    ] {
+        let with = names(effects);
+        let (own, others): (Vec<&String>, Vec<&String>) =
+            with.iter().partition(|name| marks.iter().any(|mark| name.contains(mark)));
+        assert!(!own.is_empty(), "{with:?}");
+        assert_eq!(others, without.iter().collect::<Vec<_>>(), "{marks:?} adds its own passes and nothing else");
+    }
+    drop(on_device);
+}
+
+#[test]
+fn strange_numbers_give_finite_pictures() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let lens = lens(300.0, 0.5);
+    let effects = Effects {
+        depth_of_field: Some(DepthOfField {
+            iris: Iris { blades: 3, curvature: 0.3, rotation: 1.0 },
+            rim: Some(Rim { radius: 0.3, distance: 9.0 }),
+            ..field(lens, 0.31)
+        }),
+        motion_blur: Some(MotionBlur {
+            exposure: 100.0,
+            shutter: Shutter::Rolling { readout: 50.0 },
+            velocity: DVec3::new(0.0, 100.0, 1000.0),
+            rotation: DVec3::new(1.0, 2.0, 30.0),
+        }),
+        starburst: Some(Starburst {
+            iris: Iris { blades: 3, curvature: 0.3, rotation: 1.0 },
+            f_number: 1e3,
+            gate_width: GATE,
+            squeeze: 0.25,
+            dust: 1.0,
+            scratches: 1.0,
+            seed: 7,
+            points: true,
+        }),
+        bloom: Some(Bloom { fraction: 1.0, width: 1e-6 }),
+        chromatic_aberration: Some(ChromaticAberration { red_over_blue: 0.05 }),
+        vignetting: Some(Vignetting {
+            exponent: 8.0,
+            width: 50.0,
+            pupil_radius: 0.3,
+            rim: Some(Rim { radius: 0.3, distance: 9.0 }),
+        }),
+        grain: Some(Grain::of_sensor(1e-7, 1e6)),
+    };
+    for size in [(1, 1), (3, 2), (50, 7)] {
+        let mut builder = SceneBuilder::new("bright");
+        add_square(&mut builder, DVec3::new(0.0, 0.0, -0.4), 0.1, Vec3::splat(1e9));
+        add_square(&mut builder, DVec3::new(0.0, 0.0, -40.0), 20.0, Vec3::splat(1e-4));
+        let view = View::new(
+            facing(DVec3::ZERO, DVec3::NEG_Z),
+            &sunny16::scene::Projection::Perspective { vertical_fov: 0.5, aspect: None, near: 0.01, far: None },
+            size.0,
+            size.1,
+        );
+        render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    }
+}

@@ -1,0 +1,485 @@
+//! Bounced light beside closed forms and the path tracer.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use crate::common::{
+    aov3,
+    bounced::{asked, blocks, mean, print_map, reference, write_reference},
+    exposure_for, gpu, hit_plane, perspective,
+};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    bvh::pack_normal,
+    frame::{Aov, GiSettings, Picture, Renderer, Settings, ShadowSettings},
+    gi::{Vpl, VplSet, light_tree},
+    passes::{GpuScene, View, resolve::Channel},
+    photometry::{
+        Candela, Lumen, Lux, color,
+        lights::{Emitter, LightStrength, Sides},
+    },
+    reference::{Film, FilmSettings, Pinhole, World},
+    scene::{
+        Projection, Scene,
+        build::{SceneBuilder, dielectric, facing, metal},
+        look::ShadowMethod,
+        procedural::{Builtin, shapes},
+    },
+};
+
+fn matte(name: &str, rgb: Vec3) -> sunny16::scene::Material {
+    dielectric(name, rgb, 1.0)
+}
+
+fn settings(gi: GiSettings, nits: f64) -> Settings {
+    Settings {
+        exposure: exposure_for(nits, 0.18),
+        shadows: ShadowSettings { method: ShadowMethod::Traced, samples: 16, ..ShadowSettings::default() },
+        gi,
+        aovs: vec![Aov::IndirectDiffuse, Aov::IndirectBound],
+        ..Settings::default()
+    }
+}
+
+/// The last of some frames of a still view.
+fn after(renderer: &mut Renderer, scene: &GpuScene, view: &View, settings: &Settings, frames: u32) -> Picture {
+    renderer.cut();
+    for _ in 1..frames {
+        renderer.render(scene, view, settings).unwrap();
+    }
+    renderer.render(scene, view, settings).unwrap()
+}
+
+fn indirect(picture: &Picture) -> Vec<DVec3> {
+    picture.aovs[0].1.iter().map(|p| Vec3::from_slice(p).as_dvec3()).collect()
+}
+
+/// A patch of one square metre's kind over a floor: illuminance is flux / pi times both cosines over the square of distance.
+#[test]
+fn a_patch_lights_a_floor_as_its_formula_says() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("floor");
+    let white = builder.add_material(matte("white", Vec3::ONE));
+    let plane = builder.add_mesh("floor", shapes::plane(Vec2::splat(8.0), 1, 1), white);
+    builder.instance("floor", plane, DMat4::IDENTITY);
+    let card = builder.add_mesh("card", shapes::cuboid(Vec3::new(0.5, 0.02, 3.0)), white);
+    builder.instance("card", card, DMat4::from_translation(DVec3::new(1.0, 1.0, 0.0)));
+    let scene = builder.build().unwrap();
+    let (at, down) = (DVec3::new(0.4, 2.0, -0.2), DVec3::new(0.3, -1.0, 0.1).normalize());
+    let flux = Vec3::new(900.0, 700.0, 500.0);
+    let vpls = vec![Vpl { position: at.as_vec3(), normal: pack_normal(down.as_vec3()), flux, size: 0.01 }];
+    let set = VplSet { nodes: light_tree(&vpls), vpls, ..VplSet::default() };
+    let view = perspective(DVec3::new(0.0, 5.0, 6.0), DVec3::ZERO, 0.8, 0.1, (96, 64));
+    let gi = GiSettings { enabled: true, filter: false, compensation: false, ..GiSettings::default() };
+    let mut on_device = renderer.upload_for(&scene, &settings(gi, 50.0).shadows).unwrap();
+    on_device.light_by(renderer.gpu(), &scene, set).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings(gi, 50.0), 1);
+    let (mut lit, mut dark) = (0, 0);
+    for y in 0..64 {
+        for x in 0..96 {
+            let place = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
+            let got = aov3(&picture, Aov::IndirectDiffuse, x, y);
+            // Where the way to the patch crosses the card's height, and where the eye's does.
+            let crossing = |from: DVec3| from.lerp(place, 0.99 / from.y).abs();
+            let eye = DVec3::new(0.0, 5.0, 6.0);
+            let seen = eye.lerp(place, (eye.y - 1.0) / eye.y);
+            if place.x.abs().max(place.z.abs()) > 3.9 || (seen.x - 1.0).abs() < 0.4 && seen.z.abs() < 1.7 {
+                continue;
+            }
+            let over = at.lerp(place, (at.y - 1.0) / at.y);
+            let (dx, dz) = ((over.x - 1.0).abs() - 0.25, over.z.abs() - 1.5);
+            let _ = crossing;
+            if dx < -0.05 && dz < -0.05 {
+                assert_eq!(got, DVec3::ZERO, "{x} {y}");
+                dark += 1;
+            } else if dx > 0.05 || dz > 0.05 {
+                let to = at - place;
+                let l = to.normalize();
+                let e = flux.as_dvec3() / std::f64::consts::PI * l.y * down.dot(-l) / to.length_squared();
+                let brdf = crate::common::Brdf::of(&matte("white", Vec3::ONE));
+                let v = (eye - place).normalize();
+                let (diffuse, _) = brdf.evaluate(DVec3::Y, l, v);
+                let want = e / l.y * diffuse;
+                assert!(crate::common::relative(got, want) < 2e-3, "{x} {y}: {got} {want}");
+                lit += 1;
+            }
+        }
+    }
+    assert!(lit > 2000 && dark > 100, "{lit} {dark}");
+}
+
+/// A room of 2 m with a red and a green wall, two blocks, and walls of 10 cm.
+fn cornell() -> SceneBuilder {
+    let mut builder = SceneBuilder::new("cornell");
+    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
+    let red = builder.add_material(matte("red", Vec3::new(0.63, 0.06, 0.05)));
+    let green = builder.add_material(matte("green", Vec3::new(0.15, 0.48, 0.09)));
+    let mut wall = |name: &str, material, size: Vec3, at: DVec3| {
+        let mesh = builder.add_mesh(name, shapes::cuboid(size), material);
+        builder.instance(name, mesh, DMat4::from_translation(at));
+    };
+    wall("floor", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, -0.05, 0.0));
+    wall("ceiling", white, Vec3::new(2.2, 0.1, 2.2), DVec3::new(0.0, 2.05, 0.0));
+    wall("back", white, Vec3::new(2.2, 2.0, 0.1), DVec3::new(0.0, 1.0, -1.05));
+    wall("left", red, Vec3::new(0.1, 2.0, 2.0), DVec3::new(-1.05, 1.0, 0.0));
+    wall("right", green, Vec3::new(0.1, 2.0, 2.0), DVec3::new(1.05, 1.0, 0.0));
+    for (name, size, at, turn) in [
+        ("tall", Vec3::new(0.6, 1.2, 0.6), DVec3::new(-0.35, 0.6, -0.35), 0.3),
+        ("short", Vec3::new(0.6, 0.6, 0.6), DVec3::new(0.38, 0.3, 0.3), -0.28),
+    ] {
+        let mesh = builder.add_mesh(name, shapes::cuboid(size), white);
+        builder.instance(name, mesh, DMat4::from_translation(at) * DMat4::from_rotation_y(turn));
+    }
+    builder
+}
+
+const SIZE: (usize, usize) = (64, 64);
+/// Not in the middle: else edges would go through centres of pixels.
+const FROM: DVec3 = DVec3::new(0.031, 1.017, 4.2);
+
+fn room_pose() -> (DMat4, Projection) {
+    let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.05, far: None };
+    (facing(FROM, DVec3::new(0.013, 0.991, 0.0)), projection)
+}
+
+/// Writes what `path_traced` reads.
+#[test]
+#[ignore = "traces the references anew: minutes"]
+fn references_are_made() {
+    for (lamp, builder) in lamps() {
+        let scene = builder.build().unwrap();
+        let halves = [0, 1].map(|seed| path_traced_with(&scene, REFERENCE_SAMPLES / 2, seed));
+        write_reference(lamp, SIZE, &halves);
+    }
+}
+
+/// Samples a pixel of the path tracer (`references_are_made`).
+const REFERENCE_SAMPLES: u32 = 8192;
+
+fn path_traced_with(scene: &Scene, samples: u32, seed: u32) -> Vec<DVec3> {
+    let (pose, projection) = room_pose();
+    let world = World::new(scene, FROM);
+    let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, seed, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, samples, &AtomicBool::new(false)));
+    film.mean(|parts| parts.indirect_diffuse)
+}
+
+fn save(name: &str, picture: &[DVec3], white: f64) {
+    let Some(folder) = std::env::var_os("SUNNY16_PICTURES") else { return };
+    let bytes: Vec<u8> = picture
+        .iter()
+        .flat_map(|c| c.to_array().map(|v| (color::srgb_oetf((v / white).clamp(0.0, 1.0)) * 255.0 + 0.5) as u8))
+        .collect();
+    let file = std::path::Path::new(&folder).join(format!("{name}.ppm"));
+    std::fs::write(file, [format!("P6\n{} {}\n255\n", SIZE.0, SIZE.1).into_bytes(), bytes].concat()).unwrap();
+}
+
+const ALL: [&str; 3] = ["point", "panel", "sun"];
+
+fn lamps() -> [(&'static str, SceneBuilder); 3] {
+    let mut point = cornell();
+    point.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
+    let mut area = cornell();
+    let panel = Emitter::Rectangle { width: 0.5, height: 0.5, sides: Sides::One };
+    let down = facing(DVec3::new(0.0, 1.995, 0.0), DVec3::new(0.0, 0.0, 1e-4));
+    area.light("panel", panel, LightStrength::Lumens(Lumen(800.0)), Vec3::ONE, down);
+    let mut sun = cornell();
+    sun.sun("sun", Lux(1000.0), Vec3::ONE, DVec3::new(0.25, -0.5, -1.0));
+    [("point", point), ("panel", area), ("sun", sun)]
+}
+
+fn room(name: &str, wanted: &[&str], gi: GiSettings, frames: u32) -> (f64, f64) {
+    let Some(guard) = gpu() else { return (0.0, 0.0) };
+    let mut renderer = guard.renderer();
+    let mut worst = (0.0f64, 0.0f64);
+    for (lamp, builder) in lamps().into_iter().filter(|(lamp, _)| wanted.contains(lamp)) {
+        let scene = builder.build().unwrap();
+        let reference = reference(lamp);
+        let mean = mean(&reference);
+        let (pose, projection) = room_pose();
+        let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+        let settings = settings(gi, mean);
+        let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+        on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+        let picture = after(&mut renderer, &on_device, &view, &settings, frames);
+        let got = indirect(&picture);
+        let (rms, bias) = blocks(SIZE, &got, &reference, &[]);
+        println!("{name} {lamp}: blocks {:.2} %, mean {:+.2} %, {mean:.2} nits", rms * 100.0, bias * 100.0);
+        print_map(SIZE, &got, &reference, &[]);
+        save(&format!("{name}-{lamp}-gi"), &got, mean * 4.0);
+        save(&format!("{name}-{lamp}-path"), &reference, mean * 4.0);
+        worst = (worst.0.max(rms), worst.1.max(bias.abs()));
+    }
+    worst
+}
+
+#[test]
+fn a_room_is_what_the_path_tracer_says() {
+    let gi =
+        GiSettings { enabled: true, vpls: 1_000_000, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
+    let (rms, bias) = room("unmerged", &["panel"], gi, 48);
+    assert!(rms < 0.01 && bias < 0.005, "{rms} {bias}");
+}
+
+#[test]
+fn merged_patches_are_nearly_as_right() {
+    let gi = GiSettings {
+        enabled: true,
+        vpls: 8192,
+        photons: Some(100_000),
+        bounces: 16,
+        rays: 8,
+        merge: true,
+        filter: false,
+        still: 4096,
+        ..GiSettings::default()
+    };
+    let (rms, bias) = room("merged", &ALL, gi, 64);
+    assert!(rms < 0.03 && bias < 0.01, "{rms} {bias}");
+}
+
+/// Of one frame, the filter leaves less than half of what is off by chance, and little.
+#[test]
+fn the_filter_takes_noise_and_keeps_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = cornell();
+    builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.0));
+    let scene = builder.build().unwrap();
+    let (pose, projection) = room_pose();
+    let view = View::new(pose, &projection, 256, 256);
+    let plain = GiSettings { enabled: true, still: 4096, filter: false, ..GiSettings::default() };
+    let mut on_device = renderer.upload_for(&scene, &settings(plain, 5.0).shadows).unwrap();
+    on_device.light_indirectly(renderer.gpu(), &scene, &plain).unwrap();
+    let mut seen = |gi: GiSettings, frames| {
+        let picture = after(&mut renderer, &on_device, &view, &settings(gi, 5.0), frames);
+        indirect(&picture).iter().map(|c| color::luminance(*c)).collect::<Vec<f64>>()
+    };
+    let settled = seen(GiSettings { rays: 16, ..plain }, 16);
+    let raw = seen(plain, 1);
+    let filtered = seen(GiSettings { filter: true, ..plain }, 1);
+    let sum = |list: &[f64]| list.iter().sum::<f64>();
+    let off = |list: &[f64]| list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / sum(&settled);
+    let bias = sum(&filtered) / sum(&settled) - 1.0;
+    println!(
+        "one frame: off by {:.1} %, filtered {:.1} %, mean {:+.2} %",
+        off(&raw) * 100.0,
+        off(&filtered) * 100.0,
+        bias * 100.0
+    );
+    assert!(off(&filtered) < 0.06 && off(&filtered) < 0.5 * off(&raw), "{} {}", off(&raw), off(&filtered));
+    assert!(bias.abs() < 0.02, "{bias}");
+}
+
+/// A wall of 10 cm lets nothing through: behind it there is no light at all.
+#[test]
+fn walls_do_not_leak() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = cornell();
+    let white = builder.add_material(matte("white", Vec3::splat(0.73)));
+    let wall = builder.add_mesh("wall", shapes::cuboid(Vec3::new(0.1, 2.0, 2.0)), white);
+    builder.instance("wall", wall, DMat4::from_translation(DVec3::new(0.0, 1.0, 0.0)));
+    // The room is open to the front: what leaves it is not seen again.
+    builder.point_light_candela("lamp", Candela(500.0), Vec3::ONE, DVec3::new(0.6, 1.5, 0.4));
+    let scene = builder.build().unwrap();
+    let (pose, projection) = room_pose();
+    let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+    let gi = GiSettings { enabled: true, rays: 8, filter: true, ..GiSettings::default() };
+    let settings = settings(gi, 100.0);
+    let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings, 8);
+    let got = indirect(&picture);
+    let mean = |from: usize, to: usize| -> f64 {
+        let mut sum = 0.0;
+        for y in 6..58 {
+            for x in from..to {
+                sum += color::luminance(got[y * SIZE.0 + x]);
+            }
+        }
+        sum / (52 * (to - from)) as f64
+    };
+    let (dark, lit) = (mean(8, 26), mean(38, 56));
+    println!("behind the wall {dark} nits, before it {lit}");
+    assert!(lit > 1.0 && dark < 1e-3 * lit, "{dark} {lit}");
+    save("leak", &got, lit * 4.0);
+    let _ = Arc::new(0);
+}
+
+#[test]
+#[ignore = "prints what settings make of it"]
+fn ways_compared() {
+    let plain = GiSettings { enabled: true, bounces: 16, filter: false, still: 4096, ..GiSettings::default() };
+    let (asked, gi, frames) = asked(plain, 64);
+    room(&asked, &ALL, gi, frames);
+}
+
+/// Balls of metal, too rough for mirrors and with lobes too narrow for the few patches within them: what they reflect of the room, ball
+/// by ball, beside the path tracer.
+#[test]
+fn rough_metals_show_what_is_around_them() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = cornell();
+    let balls = [(0.3, DVec3::new(0.45, 1.1, 0.2)), (0.5, DVec3::new(-0.45, 1.62, -0.3))];
+    for (roughness, at) in balls {
+        let shiny = builder.add_material(metal("metal", Vec3::splat(0.9), roughness));
+        let mesh = builder.add_mesh("ball", shapes::icosphere(0.35, 4), shiny);
+        builder.instance("ball", mesh, DMat4::from_translation(at));
+    }
+    builder.point_light_lumens("lamp", Lumen(800.0), Vec3::ONE, DVec3::new(0.0, 1.85, 0.3));
+    let scene = builder.build().unwrap();
+    let (pose, projection) = room_pose();
+    let world = World::new(&scene, FROM);
+    let camera = Pinhole::new(pose, projection, SIZE.0, SIZE.1);
+    let mut film = Film::new(SIZE.0, SIZE.1, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    assert!(film.add(&world, &camera, 1024, &AtomicBool::new(false)));
+    let reference = film.mean(|parts| parts.indirect_specular);
+    let view = View::new(pose, &projection, SIZE.0 as u32, SIZE.1 as u32);
+    let gi = GiSettings { enabled: true, ..GiSettings::default() };
+    let settings = Settings {
+        aovs: vec![Aov::IndirectSpecular, Aov::Channel(Channel::Metallic), Aov::Channel(Channel::Roughness)],
+        ..settings(gi, reference.iter().map(|c| color::luminance(*c)).sum::<f64>() / 600.0)
+    };
+    let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    let picture = after(&mut renderer, &on_device, &view, &settings, 64);
+    let of = |aov: usize, pixel: usize| f64::from(picture.aovs[aov].1[pixel][0]);
+    for (roughness, _) in balls {
+        let (mut want, mut got, mut square, mut count) = (0.0, 0.0, 0.0, 0);
+        for (pixel, reference) in reference.iter().enumerate() {
+            if of(1, pixel) < 0.5 || (of(2, pixel) - f64::from(roughness)).abs() > 0.01 {
+                continue;
+            }
+            let here = Vec3::from_slice(&picture.aovs[0].1[pixel]).as_dvec3();
+            let [a, b] = [*reference, here].map(color::luminance);
+            (want, got, square, count) = (want + a, got + b, square + (a - b) * (a - b), count + 1);
+        }
+        let rms = (square / f64::from(count)).sqrt() / (want / f64::from(count));
+        println!(
+            "metal of {roughness}: mean {:+.2} %, pixels {:.1} % rms, {count} pixels",
+            (got / want - 1.0) * 100.0,
+            rms * 100.0
+        );
+        assert!(count > 150, "{count}");
+        // What is left is chance: rays that meet the other ball's image of the lamp.
+        assert!((got / want - 1.0).abs() < 0.04 && rms < 0.3, "roughness {roughness}: {got} {want}, {rms}");
+    }
+}
+
+/// What a frame shows of bounced light, exposed.
+fn shown(picture: &Picture, settings: &Settings) -> Vec<f64> {
+    indirect(picture).iter().map(|c| color::luminance(*c) * settings.exposure.multiplier()).collect()
+}
+
+/// Steps of eight bits of the sRGB curve between two exposed values.
+fn steps(a: f64, b: f64) -> f64 {
+    (color::srgb_oetf(a.clamp(0.0, 1.0)) - color::srgb_oetf(b.clamp(0.0, 1.0))).abs() * 255.0
+}
+
+/// A room behind a closed door has none of the corridor's light.
+#[test]
+fn a_closed_door_keeps_light_out() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let (scene, _) = Builtin::named("corridor").unwrap().make().unwrap();
+    let gi = GiSettings { enabled: true, ..GiSettings::default() };
+    let settings = settings(gi, 0.01);
+    let mut on_device = renderer.upload_for(&scene, &settings.shadows).unwrap();
+    on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    let mut means = Vec::new();
+    for node in scene.walk() {
+        let Some(camera) = node.node.camera.and_then(|camera| scene.cameras.get(camera)) else { continue };
+        let view = View::new(node.world, &camera.projection, 96, 54);
+        let picture = after(&mut renderer, &on_device, &view, &settings, 4);
+        means.push(indirect(&picture).iter().map(|c| color::luminance(*c)).sum::<f64>() / (96.0 * 54.0));
+    }
+    println!("corridor {} nits, room {} nits", means[0], means[1]);
+    assert!(means[0] > 1.0 && means[1] == 0.0, "{means:?}");
+}
+
+/// A lamp that is dimmed, moved, switched off and on: after eight frames the light is that of a view which always had it so, but
+/// for what eight frames leave of noise; and a still view is steady.
+#[test]
+fn changes_settle_in_eight_frames_and_still_views_are_steady() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let build = |flux: f64, at: DVec3| {
+        let mut builder = cornell();
+        builder.point_light_lumens("lamp", Lumen(flux), Vec3::ONE, at);
+        builder.point_light_lumens("other", Lumen(300.0), Vec3::new(1.0, 0.8, 0.5), DVec3::new(0.6, 1.2, 0.5));
+        builder.build().unwrap()
+    };
+    let home = DVec3::new(0.0, 1.85, 0.0);
+    let first = build(800.0, home);
+    let (_, gi, _) = asked(GiSettings { enabled: true, vpls: 8192, ..GiSettings::default() }, 0);
+    let settings = settings(gi, 5.0);
+    let (pose, projection) = room_pose();
+    let view = View::new(pose, &projection, 48, 48);
+    let mut scene = renderer.upload_for(&first, &settings.shadows).unwrap();
+    scene.light_indirectly(renderer.gpu(), &first, &gi).unwrap();
+    // From its eighth frame on the picture moves by no more than a step of eight bits; from the one on at which the view is left
+    // as it is, what was found does not move at all.
+    let picture = after(&mut renderer, &scene, &view, &settings, 8);
+    let (mut last, mut bytes) = (shown(&picture, &settings), picture.display);
+    for (from, to) in [(8, 64), (64, 65), (65, 72)] {
+        let (mut worst, mut sum, mut count, mut byte) = (0.0f64, 0.0, 0.0, 0);
+        for _ in from..to {
+            let picture = renderer.render(&scene, &view, &settings).unwrap();
+            let now = shown(&picture, &settings);
+            for (a, b) in now.iter().zip(&last) {
+                worst = worst.max(steps(*a, *b));
+                sum += steps(*a, *b);
+                count += 1.0;
+            }
+            byte = picture.display.iter().zip(&bytes).map(|(a, b)| a.abs_diff(*b)).max().unwrap().max(byte);
+            (last, bytes) = (now, picture.display);
+        }
+        let mean = sum / count;
+        println!(
+            "frames {from} to {to}: bytes of the picture move by {byte} at most from one to the next; what was found by {worst:.2} \
+             steps at worst, {mean:.3} in the mean"
+        );
+        assert!(byte <= 1 && mean < 0.25, "{byte} {mean}");
+        assert!(from < 65 || worst == 0.0, "{worst}");
+    }
+    after(&mut renderer, &scene, &view, &settings, 16);
+    for (name, flux, at) in [
+        ("dimmed", 200.0, home),
+        ("moved", 200.0, DVec3::new(-0.7, 1.6, 0.4)),
+        ("off", 0.0, DVec3::new(-0.7, 1.6, 0.4)),
+        ("on", 800.0, home),
+        ("moved a little", 800.0, DVec3::new(0.03, 1.85, 0.0)),
+    ] {
+        let changed = build(flux, at);
+        scene.follow(renderer.gpu(), &changed).unwrap();
+        scene.light_indirectly(renderer.gpu(), &changed, &gi).unwrap();
+        let mut eighth = Vec::new();
+        for _ in 0..8 {
+            eighth = shown(&renderer.render(&scene, &view, &settings).unwrap(), &settings);
+        }
+        let mut fresh = renderer.upload_for(&changed, &settings.shadows).unwrap();
+        fresh.light_indirectly(renderer.gpu(), &changed, &gi).unwrap();
+        let eight = shown(&after(&mut renderer, &fresh, &view, &settings, 8), &settings);
+        for _ in 8..47 {
+            renderer.render(&fresh, &view, &settings).unwrap();
+        }
+        let settled = shown(&renderer.render(&fresh, &view, &settings).unwrap(), &settings);
+        let means = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+        let off = |list: &[f64]| {
+            list.iter().zip(&settled).map(|(a, b)| (a - b).abs()).sum::<f64>() / settled.iter().sum::<f64>()
+        };
+        println!(
+            "{name}: mean {:+.2} % of the settled one, pixels off by {:.2} %, eight fresh frames by {:.2} %",
+            (means(&eighth) / means(&settled) - 1.0) * 100.0,
+            off(&eighth) * 100.0,
+            off(&eight) * 100.0
+        );
+        assert!((means(&eighth) / means(&settled) - 1.0).abs() < 0.02, "{name}");
+        assert!(off(&eighth) < 1.5 * off(&eight) + 0.01, "{name}: {} {}", off(&eighth), off(&eight));
+        // The next change begins from a history of the scene that is followed.
+        after(&mut renderer, &scene, &view, &settings, 16);
+    }
+}

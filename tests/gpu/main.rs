@@ -1,0 +1,41 @@
+//! Pictures by the device against closed forms, other renderers and the path tracer, with validation layers.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ambient;
+mod animation;
+mod anti_aliasing;
+mod area_lights;
+mod area_lights_mitsuba;
+mod brdf;
+mod corpus_goldens;
+mod culling;
+mod demo_shadows;
+mod effects;
+mod environment;
+mod exposure;
+mod exposure_sequence;
+mod faults;
+mod frame;
+mod gi;
+mod gi_scenes;
+mod graph;
+mod hdr;
+mod layered;
+mod lens;
+mod lens_ghosts;
+mod normal_variance;
+mod photometry;
+mod profiles;
+mod ray_query;
+mod reference;
+mod refit;
+mod shadow_maps;
+mod shadows;
+mod ssr;
+mod starburst;
+mod tonemap;
+mod volumes;
+mod water;

@@ -1,0 +1,604 @@
+//! Rays by ray query beside the same rays through our own trees, on devices that have it: what they meet, and pictures.
+
+use crate::common::{
+    Guard,
+    confetti::{confetti, pose},
+    exposure_for, gpu, gpu_of, perspective,
+    random::Random,
+};
+use glam::{DMat4, DVec2, DVec3, Mat3, Vec2, Vec3};
+use sunny16::{
+    bvh::{NO_SHADOW, NONE, Ray, SLACK, SceneBvh, TopLevel},
+    frame::{GiSettings, Picture, Settings, ShadowSettings},
+    gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, RayMethod, vk},
+    passes::{
+        View,
+        rays::{DeviceRays, MetRay},
+    },
+    photometry::{Candela, Lux},
+    reference::World,
+    scene::{
+        AlphaMode, Material, Sampler, Scene,
+        build::{SceneBuilder, dielectric},
+        look::ShadowMethod,
+        procedural::{Builtin, shapes, textures},
+    },
+};
+
+const TRACED: ShadowSettings =
+    ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: 4, resolution: 256 };
+
+/// A device with ray query; says so where there is none.
+fn with_query() -> Option<Guard> {
+    let offered = gpu()?.gpu.info().has(RAY_QUERY);
+    if !offered {
+        println!("skipped: the device has no ray query");
+        return None;
+    }
+    gpu_of(RayMethod::Query)
+}
+
+fn unit(random: &mut Random) -> f64 {
+    random.below(1 << 30) as f64 / f64::from(1 << 30)
+}
+
+fn direction(random: &mut Random) -> DVec3 {
+    let z = unit(random) * 2.0 - 1.0;
+    let turn = unit(random) * std::f64::consts::TAU;
+    let r = (1.0 - z * z).sqrt();
+    DVec3::new(r * turn.cos(), r * turn.sin(), z)
+}
+
+/// Where all of it stands, so that what is not relative to the eye shows.
+const FAR: DVec3 = DVec3::new(40_000.0, -300.0, 7_000.0);
+
+/// Solids in all kinds of places over a floor of 40 m, masked leaves, and panes that cast no shadow.
+fn crowd(at: DVec3) -> Scene {
+    let mut random = Random(5);
+    let mut b = SceneBuilder::new("crowd");
+    let matte = b.add_material(dielectric("matte", Vec3::splat(0.5), 1.0));
+    let pane = b.add_material(Material { alpha: AlphaMode::Blend, ..dielectric("pane", Vec3::splat(0.9), 0.1) });
+    let holes = textures::picture(32, 32, |u, v| {
+        let (x, y) = (u * 2.0 - 1.0, v * 2.0 - 1.0);
+        [0.2, 0.6, 0.1, (1.1 - (x * x + y * y) + 0.4 * (9.0 * x).sin() * (7.0 * y).cos()).clamp(0.0, 1.0)]
+    });
+    let holes = b.add_texture("leaf", holes, Sampler::default());
+    let leaf = b.add_material(Material {
+        alpha: AlphaMode::Mask { cutoff: 0.5 },
+        base_color_texture: Some(SceneBuilder::texture_ref(holes)),
+        ..dielectric("leaf", Vec3::ONE, 1.0)
+    });
+    let floor = b.add_mesh("floor", shapes::plane(Vec2::splat(40.0), 8, 8), matte);
+    b.instance("floor", floor, DMat4::from_translation(at));
+    let meshes = [
+        b.add_mesh("sphere", shapes::icosphere(0.5, 3), matte),
+        b.add_mesh("torus", shapes::torus(0.5, 0.2, 40, 20), matte),
+        b.add_mesh("box", shapes::bevelled_box(Vec3::ONE, 0.1), matte),
+        b.add_mesh("leaf", shapes::plane(Vec2::splat(1.2), 3, 3), leaf),
+        b.add_mesh("pane", shapes::plane(Vec2::splat(1.0), 2, 2), pane),
+    ];
+    let scales = [
+        DVec3::ONE,
+        DVec3::new(-1.0, 1.0, 1.0),
+        DVec3::new(0.2, 1.7, 0.6),
+        DVec3::new(3.0, -0.01, 1.0),
+        DVec3::splat(0.03),
+        // Flattened: a tree of its own. Only of planes: both sides of a solid would lie in one.
+        DVec3::new(1.0, 0.0, 1.0),
+    ];
+    for number in 0..180usize {
+        let place =
+            DVec3::new(unit(&mut random) * 12.0 - 6.0, 0.3 + unit(&mut random) * 3.0, unit(&mut random) * 12.0 - 6.0);
+        let (axis, turn) = (direction(&mut random), unit(&mut random) * 6.0);
+        let transform = DMat4::from_translation(at + place)
+            * DMat4::from_axis_angle(axis, turn)
+            * DMat4::from_scale(scales[number % scales.len()]);
+        let flat = scales[number % scales.len()].y == 0.0;
+        let mesh = if flat { 3 + number / scales.len() % 2 } else { number / scales.len() % meshes.len() };
+        b.instance("solid", meshes[mesh], transform);
+    }
+    b.sun("sun", Lux(30_000.0), Vec3::ONE, DVec3::new(0.3, -1.0, -0.4));
+    b.build().unwrap()
+}
+
+/// Rays from an eye, and from what they meet: to all sides, and short ones to places that may be hidden.
+fn rays(bvh: &SceneBvh, top: &TopLevel, count: usize, spread: f64) -> [Vec<Ray>; 3] {
+    let mut random = Random(77);
+    let first: Vec<Ray> = (0..count)
+        .map(|_| {
+            let towards = DVec3::new(unit(&mut random) - 0.5, (unit(&mut random) - 0.7) * 0.5, -1.0) * spread;
+            let towards = DVec3::new(towards.x, towards.y, -1.0);
+            // Of any length, as rays to lamps are.
+            let direction = (towards * (0.2 + 5.0 * unit(&mut random))).as_vec3();
+            Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO }
+        })
+        .collect();
+    let [onward, to_lamps] = leaving(bvh, top, &first);
+    [first, onward, to_lamps]
+}
+
+/// Where a ray meets a surface first, and the surface's unit normal on the ray's side.
+fn met_at(bvh: &SceneBvh, top: &TopLevel, ray: &Ray) -> Option<(Vec3, Vec3)> {
+    let hit = bvh.closest(top, ray)?;
+    let normal = top.instances[hit.instance as usize].normal(bvh.triangles[hit.triangle as usize].normal());
+    let normal = normal.try_normalize()?;
+    let away = if normal.dot(ray.direction) > 0.0 { -normal } else { normal };
+    Some((ray.origin + ray.direction * hit.t, away))
+}
+
+/// Rays from what these meet, to all sides and to lamps.
+fn leaving(bvh: &SceneBvh, top: &TopLevel, first: &[Ray]) -> [Vec<Ray>; 2] {
+    let mut random = Random(78);
+    let (mut onward, mut to_lamps) = (Vec::new(), Vec::new());
+    for ray in first {
+        let Some((origin, away)) = met_at(bvh, top, ray) else { continue };
+        let leave = |to: Vec3, t_max: f32| Ray { origin, direction: to, t_min: 0.0, t_max, away };
+        let side = direction(&mut random).as_vec3();
+        onward.push(leave(if side.dot(away) < 0.0 { -side } else { side }, f32::INFINITY));
+        let lamp = Vec3::new(2.0, 5.0, -4.0) + direction(&mut random).as_vec3() * 1.5;
+        if (lamp - origin).dot(away) > 0.0 {
+            to_lamps.push(leave(lamp - origin, 0.999));
+        }
+    }
+    [onward, to_lamps]
+}
+
+/// How far (m) a ray passes by the nearest edge of a triangle, and how far from its start it meets the plane, in double precision
+/// and without any lift.
+fn rim(ray: &Ray, corners: [DVec3; 3]) -> (f64, f64) {
+    let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
+    let [a, b, c] = corners;
+    let normal = (b - a).cross(c - a);
+    let t = (a - o).dot(normal) / d.dot(normal);
+    let along = d.normalize();
+    // Between two lines the shortest way is across both; where it does not end on the edge, it leaves from a corner.
+    let edge = |from: DVec3, to: DVec3| {
+        let (side, start) = (to - from, from - o);
+        let square = side.length_squared() - side.dot(along).powi(2);
+        let at = if square > 0.0 { (start.dot(along) * side.dot(along) - start.dot(side)) / square } else { 0.0 };
+        let place = from + side * at.clamp(0.0, 1.0) - o;
+        (place - along * place.dot(along)).length()
+    };
+    (edge(a, b).min(edge(b, c)).min(edge(c, a)), t * d.length())
+}
+
+/// Corners of a triangle as it stands, relative to the eye.
+fn corners(bvh: &SceneBvh, standing: &[(u32, [[f32; 4]; 3])], met: &MetRay) -> [DVec3; 3] {
+    let rows = standing[met.instance as usize].1;
+    let triangle = bvh.triangles[met.triangle as usize];
+    [triangle.a, triangle.b, triangle.c].map(|v| {
+        let v = v.as_dvec3();
+        let row = |r: [f32; 4]| f64::from(r[0]) * v.x + f64::from(r[1]) * v.y + f64::from(r[2]) * v.z + f64::from(r[3]);
+        DVec3::new(row(rows[0]), row(rows[1]), row(rows[2]))
+    })
+}
+
+/// What is found of rays by both ways.
+#[derive(Debug, Default)]
+struct Beside {
+    rays: usize,
+    met: usize,
+    same: usize,
+    /// Both at one distance: surfaces that touch or meet.
+    tied: usize,
+    /// Past an edge within rounding, or at the ray's end.
+    rim: usize,
+    /// Past an edge within the lift of the instance, or behind its lifted origin: our trees lift the origin by more where an
+    /// instance is squashed.
+    lift: usize,
+    other: usize,
+    worst_t: f32,
+}
+
+/// How far (m) a ray begins from a triangle's plane.
+fn shallow(ray: &Ray, corners: [DVec3; 3]) -> f64 {
+    let [a, b, c] = corners;
+    (ray.origin.as_dvec3() - a).dot((b - a).cross(c - a).normalize()).abs()
+}
+
+fn beside(bvh: &SceneBvh, eye: DVec3, both: [&mut DeviceRays; 2], rays: &[Ray], any: bool) -> Beside {
+    let [trees, query] = both.map(|device| {
+        let sent = device.send(rays, any).unwrap();
+        device.trace(&sent).unwrap().0
+    });
+    let (standing, top) = (bvh.standing(eye), bvh.seen_from(eye));
+    let mut found = Beside { rays: rays.len(), ..Beside::default() };
+    assert_eq!([trees.len(), query.len()], [rays.len(); 2]);
+    for ((ray, a), b) in rays.iter().zip(&trees).zip(&query) {
+        found.met += usize::from(a.instance != NONE);
+        let alike = if any {
+            (a.instance == NONE) == (b.instance == NONE)
+        } else {
+            a.instance == b.instance && (a.instance == NONE || a.triangle == b.triangle)
+        };
+        if alike {
+            found.same += 1;
+            if !any && a.instance != NONE {
+                found.worst_t = found.worst_t.max((a.t - b.t).abs() / a.t.abs());
+                assert!((a.barycentric - b.barycentric).abs().max_element() < 1e-3, "{a:?} {b:?}");
+            }
+            continue;
+        }
+        // Of both hits the one that the other way has passed by.
+        let (one, other) = match (a.instance, b.instance) {
+            (NONE, _) => (b, a),
+            (_, NONE) => (a, b),
+            _ if a.t < b.t => (a, b),
+            _ => (b, a),
+        };
+        if other.instance != NONE && (a.t - b.t).abs() <= 1e-5 * a.t.abs() {
+            found.tied += 1;
+            continue;
+        }
+        let (past, from_start) = rim(ray, corners(bvh, &standing, one));
+        // Of the places that enter the computation.
+        let reach = f64::from(ray.origin.abs().max_element()).max(f64::from(one.t * ray.direction.length()));
+        let rounding = f64::from(SLACK) * reach;
+        let lift = f64::from(top.instances[one.instance as usize].slack) + f64::from(SLACK) * reach;
+        let near_end = (f64::from(one.t) / f64::from(ray.t_max) - 1.0).abs() < 1e-5;
+        // Surfaces that cross: the lifts of both decide which comes first.
+        let theirs = top.instances.get(other.instance as usize).map_or(0.0, |instance| f64::from(instance.slack));
+        let apart = f64::from((a.t - b.t).abs() * ray.direction.length());
+        let crossing = other.instance != NONE && apart < lift + theirs;
+        if past < rounding || near_end {
+            found.rim += 1;
+        } else if ray.away != Vec3::ZERO
+            && (past < lift || crossing || shallow(ray, corners(bvh, &standing, one)) < lift)
+        {
+            found.lift += 1;
+        } else {
+            println!(
+                "not explained: {past:e} m from an edge, {from_start} m from its start, lift {lift:e} m; {ray:?} {a:?} {b:?}"
+            );
+            found.other += 1;
+        }
+    }
+    found
+}
+
+fn check(what: &str, found: &Beside) {
+    println!("{what}: {found:?}");
+    assert!((found.same + found.lift) as f64 >= 0.999 * found.rays as f64, "{what}: {found:?}");
+    assert!(found.lift as f64 <= 0.005 * found.rays as f64, "{what}: {found:?}");
+    assert_eq!(found.other, 0, "{what}: {found:?}");
+    assert!(found.worst_t <= 1e-5, "{what}: {found:?}");
+}
+
+#[test]
+fn rays_meet_the_same_by_both_ways() {
+    let Some(guard) = with_query() else { return };
+    for at in [DVec3::ZERO, FAR] {
+        let scene = crowd(at);
+        let eye = at + DVec3::new(0.4, 2.0, 9.0);
+        let bvh = SceneBvh::new(&scene, |_| true);
+        let top = bvh.seen_from(eye);
+        assert!(bvh.bottoms.iter().any(|bottom| bottom.masked()) && bvh.bottoms.iter().any(|bottom| !bottom.casts()));
+        assert!(bvh.bottoms.iter().any(|bottom| bottom.flattened().is_some()));
+        let mirrored = |instance: &sunny16::bvh::Instance| {
+            Mat3::from_cols_array_2d(&instance.rows.map(|row| row.truncate().to_array())).determinant() < 0.0
+        };
+        assert!(top.instances.iter().any(mirrored));
+        let mut trees = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+        let [first, onward, to_lamps] = rays(&bvh, &top, 60_000, 1.4);
+        for (what, rays, any) in [
+            ("from the eye", &first, false),
+            ("onward", &onward, false),
+            ("from the eye, any", &first, true),
+            ("to a lamp, any", &to_lamps, true),
+        ] {
+            let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
+            check(&format!("{what}, {:.0} m from the origin", at.length()), &found);
+            assert!(found.met > found.rays / 10, "{what}: {found:?}");
+        }
+        // Panes are met, and rays to lamps pass them; leaves are there in part.
+        let sent = query.send(&first, false).unwrap();
+        let nearest = query.trace(&sent).unwrap().0;
+        let of = |met: &&MetRay, test: &dyn Fn(&sunny16::bvh::Instance) -> bool| {
+            met.instance != NONE && test(&top.instances[met.instance as usize])
+        };
+        let panes = nearest.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count();
+        let leaves = nearest.iter().filter(|met| of(met, &|i| i.mask != NONE)).count();
+        let sent = query.send(&first, true).unwrap();
+        let cast = query.trace(&sent).unwrap().0;
+        println!("{panes} rays end at panes, {leaves} at leaves");
+        assert!(panes > 500 && leaves > 500, "{panes} {leaves}");
+        assert_eq!(cast.iter().filter(|met| of(met, &|i| i.surface & NO_SHADOW != 0)).count(), 0);
+    }
+}
+
+/// Flat walls that meet, and a panel a millimetre below one of them.
+#[test]
+fn rays_in_a_box_meet_the_same_by_both_ways() {
+    let Some(guard) = with_query() else { return };
+    let (scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    for eye in [DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.0, 2.0, 1.0)] {
+        let bvh = SceneBvh::new(&scene, |_| true);
+        let top = bvh.seen_from(eye);
+        let mut trees = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, false).unwrap().unwrap();
+        let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+        let [mut first, ..] = rays(&bvh, &top, 60_000, 0.9);
+        // Into the box.
+        first.iter_mut().for_each(|ray| ray.direction.z = -ray.direction.z);
+        let [onward, to_lamps] = leaving(&bvh, &top, &first);
+        for (what, rays, any) in
+            [("from the eye", &first, false), ("onward", &onward, false), ("to a lamp, any", &to_lamps, true)]
+        {
+            let found = beside(&bvh, eye, [&mut trees, &mut query], rays, any);
+            check(&format!("in a box, {what}"), &found);
+        }
+    }
+}
+
+/// The path tracer's rays to a lamp that lies in the trees end one slack of places before it. Our trees lift their origin by the
+/// slack of each instance, which carries some past their end, onto the lamp; a query lifts it by less. They differ there and
+/// nowhere else, and not where they end earlier by that lift.
+#[test]
+fn rays_that_end_right_before_a_panel_differ_at_the_panel_alone() {
+    let Some(guard) = with_query() else { return };
+    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    scene.emissive_lights = true;
+    let eye = DVec3::new(2.78, 2.73, -8.0);
+    let bvh = SceneBvh::new(&scene, |_| true);
+    let (top, world) = (bvh.seen_from(eye), World::new(&scene, eye));
+    let mut both = [false, true].map(|query| DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, query).unwrap().unwrap());
+    let mut random = Random(79);
+    // As its camera sees it: 25 mm behind a lens of 35 mm. What `bench --what rays` sends.
+    let across = |random: &mut Random| ((unit(random) - 0.5) * 25.0 / 35.0) as f32;
+    let seen: Vec<Ray> = (0..60_000)
+        .map(|_| Vec3::new(across(&mut random), across(&mut random), 1.0))
+        .map(|direction| Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO })
+        .collect();
+    let (mut to_panel, mut panels, mut surfaces) = (Vec::new(), Vec::new(), 0);
+    for ray in &seen {
+        let Some((origin, away)) = met_at(&bvh, &top, ray) else { continue };
+        surfaces += 1;
+        let from = origin.as_dvec3();
+        let place = DVec2::new(unit(&mut random), unit(&mut random));
+        let Some(light) = world.lights.sample(from, unit(&mut random), place) else { continue };
+        let Some(on) = light.on else { continue };
+        let (towards, t_max) = (light.direction.as_vec3(), light.end(from) as f32);
+        if towards.dot(away) > 0.0 {
+            to_panel.push(Ray { origin, direction: towards, t_min: 0.0, t_max, away });
+            let facing = top.instances[on.instance as usize].normal(bvh.triangles[on.triangle as usize].normal());
+            panels.push((on.instance, facing.normalize().dot(towards).abs()));
+        }
+    }
+    // How far along a ray the lift carries it towards a panel that it meets at an angle of this cosine.
+    let carried = |ray: &Ray, (instance, cosine): (u32, f32)| {
+        (SLACK * ray.origin.abs().max_element() + top.instances[instance as usize].slack) / cosine.max(1e-9)
+    };
+    let [trees, query] = both.each_mut().map(|device| {
+        let sent = device.send(&to_panel, true).unwrap();
+        device.trace(&sent).unwrap().0
+    });
+    let (mut at_panel, mut elsewhere) = (0_u32, 0_u32);
+    for ((ray, &panel), (a, b)) in to_panel.iter().zip(&panels).zip(trees.iter().zip(&query)) {
+        if (a.instance == NONE) == (b.instance == NONE) {
+            continue;
+        }
+        let nearest = bvh.closest(&top, ray);
+        let there = nearest.is_some_and(|hit| hit.instance == panel.0 && ray.t_max - hit.t <= carried(ray, panel));
+        at_panel += u32::from(b.instance == NONE && there);
+        elsewhere += u32::from(!(b.instance == NONE && there));
+    }
+    let shorter: Vec<Ray> = to_panel
+        .iter()
+        .zip(&panels)
+        .map(|(ray, &panel)| Ray { t_max: ray.t_max - 2.0 * carried(ray, panel), ..*ray })
+        .collect();
+    let [trees, query] = &mut both;
+    check("where they end earlier", &beside(&bvh, eye, [trees, query], &shorter, true));
+    let all = to_panel.len();
+    println!(
+        "{all} rays to the panel: {at_panel} differ at it, {elsewhere} elsewhere; at it {:.4} % of \
+         rays with as many from the eye, and one onward from each of {surfaces} surfaces",
+        100.0 * f64::from(at_panel) / (seen.len() + all + surfaces) as f64
+    );
+    // Edges and contacts, within rounding and lift, as everywhere.
+    assert!(at_panel as usize > all / 20 && elsewhere as usize <= all / 1000, "{all} {at_panel} {elsewhere}");
+}
+
+/// What is not a number or not finite meets nothing, and a reach of nothing ends where it begins.
+#[test]
+fn broken_rays_meet_nothing() {
+    let Some(guard) = with_query() else { return };
+    let scene = crowd(DVec3::ZERO);
+    let bvh = SceneBvh::new(&scene, |_| true);
+    let eye = DVec3::new(0.0, 2.0, 9.0);
+    let mut query = DeviceRays::new(&guard.gpu, (&scene, &bvh), eye, true).unwrap().unwrap();
+    let down = Ray { origin: Vec3::ZERO, direction: Vec3::NEG_Y, t_min: 0.0, t_max: f32::INFINITY, away: Vec3::ZERO };
+    let list = [
+        down,
+        Ray { direction: Vec3::NAN, ..down },
+        Ray { origin: Vec3::new(0.0, f32::INFINITY, 0.0), ..down },
+        Ray { t_max: 0.0, ..down },
+        Ray { t_max: -1.0, ..down },
+        Ray { t_max: f32::NAN, ..down },
+    ];
+    let sent = query.send(&list, false).unwrap();
+    let met: Vec<bool> = query.trace(&sent).unwrap().0.iter().map(|met| met.instance != NONE).collect();
+    // A reach that is no number becomes the greatest there is on its way to the device.
+    assert_eq!(met, [true, false, false, false, false, true]);
+}
+
+/// After a pose the structures hold what the device has moved; without the update they would hold the last pose.
+#[test]
+fn structures_follow_moved_vertices() {
+    let Some(guard) = with_query() else { return };
+    let mut renderer = guard.renderer();
+    let scene = confetti(400);
+    let eye = DVec3::new(0.0, 3.0, 7.0);
+    let view = perspective(eye, DVec3::new(0.0, 0.8, 0.0), 0.9, 0.1, (64, 48));
+    let settings = Settings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..Settings::default() };
+    let mut on_device = renderer.upload_for(&scene, &TRACED).unwrap();
+    let mut last: Option<Vec<MetRay>> = None;
+    // The last but one wears a tree out: the pose after it builds all anew.
+    for far in [0.0, 0.3, 0.9, 3.0, 3.1] {
+        let mut posed = scene.clone();
+        posed.apply(&pose(far));
+        on_device.follow(renderer.gpu(), &posed).unwrap();
+        // Nothing traces in this frame, yet what moves is followed.
+        let dark = Settings { shadows: ShadowSettings { enabled: false, ..TRACED }, ..settings.clone() };
+        renderer.render(&on_device, &view, if far == 0.9 { &dark } else { &settings }).unwrap();
+        let trees = on_device.trees.as_ref().unwrap();
+        let mut host = trees.host().clone();
+        let bottoms: Vec<_> = host.bottoms.iter().map(|bottom| (bottom.mesh, bottom.primitive)).collect();
+        for (mesh, primitive) in bottoms {
+            if let Some(moved) = posed.baked(mesh, primitive) {
+                host.refit(mesh, primitive, &moved);
+            }
+        }
+        let top = host.seen_from(eye);
+        let mut both =
+            [false, true].map(|query| DeviceRays::of_scene(&guard.gpu, &on_device, eye, query).unwrap().unwrap());
+        let [first, onward, to_lamps] = rays(&host, &top, 40_000, 1.2);
+        for (what, rays, any) in [("first", &first, false), ("onward", &onward, false), ("to a lamp", &to_lamps, true)]
+        {
+            let [trees, query] = &mut both;
+            let found = beside(&host, eye, [trees, query], rays, any);
+            check(&format!("{far} m, {what}"), &found);
+        }
+        let sent = both[1].send(&first, false).unwrap();
+        let met = both[1].trace(&sent).unwrap().0;
+        if let Some(last) = last.replace(met.clone()) {
+            let other = met.iter().zip(&last).filter(|(a, b)| a.instance != b.instance || a.t != b.t).count();
+            println!("{far} m: {other} rays meet other things than in the last pose");
+            assert!(other > 100, "{other}");
+        }
+    }
+    assert!(on_device.trees.as_ref().unwrap().rebuilt() > 0);
+}
+
+#[test]
+fn nothing_is_left_of_scenes_that_are_gone() {
+    let Some(guard) = with_query() else { return };
+    let mut renderer = guard.renderer();
+    let (scene, moving) = (crowd(DVec3::ZERO), confetti(100));
+    let view = perspective(DVec3::new(0.0, 3.0, 9.0), DVec3::ZERO, 0.9, 0.1, (32, 24));
+    let settings = Settings { exposure: exposure_for(10_000.0, 0.5), shadows: TRACED, ..Settings::default() };
+    let mut counts = Vec::new();
+    for round in 0..4 {
+        let mut on_device = renderer.upload_for(if round % 2 == 0 { &scene } else { &moving }, &TRACED).unwrap();
+        renderer.render(&on_device, &view, &settings).unwrap();
+        let of = |list: Vec<String>| list.iter().filter(|name| name.contains("acceleration")).count();
+        let alive = of(guard.gpu.live_objects());
+        if round % 2 == 1 {
+            on_device.follow(renderer.gpu(), &moving).unwrap();
+            renderer.render(&on_device, &view, &settings).unwrap();
+        }
+        drop(on_device);
+        guard.gpu.wait_idle();
+        let by_name = guard.gpu.memory_by_name();
+        let bytes = |name: &str| by_name.get(name).copied().unwrap_or(0);
+        counts.push((alive, of(guard.gpu.live_objects()), bytes("ray query structures"), bytes("ray query places")));
+    }
+    println!("{counts:?}");
+    assert!(counts[0].0 > 3);
+    assert_eq!(counts[0], counts[2]);
+    assert_eq!(counts[1], counts[3]);
+    assert!(counts.iter().all(|count| (count.1, count.2, count.3) == (0, 0, 0)), "{counts:?}");
+}
+
+/// The picture of a scene by one of both ways, the last of some frames.
+fn seen(rays: RayMethod, scene: &Scene, view: &View, settings: &Settings, frames: u32) -> Picture {
+    let guard = gpu_of(rays).unwrap();
+    assert_eq!(guard.gpu.ray_query(), rays == RayMethod::Query);
+    let mut renderer = guard.renderer();
+    let mut on_device = renderer.upload_for(scene, &settings.shadows).unwrap();
+    if settings.gi.enabled {
+        on_device.light_indirectly(renderer.gpu(), scene, &settings.gi).unwrap();
+    }
+    for _ in 1..frames {
+        renderer.render(&on_device, view, settings).unwrap();
+    }
+    renderer.render(&on_device, view, settings).unwrap()
+}
+
+fn same_pictures(what: &str, scene: &Scene, view: &View, settings: &Settings, frames: u32) {
+    let [trees, query] = [RayMethod::Trees, RayMethod::Query].map(|rays| seen(rays, scene, view, settings, frames));
+    let sum = |picture: &Picture| picture.nits.iter().map(|p| f64::from(p[0] + p[1] + p[2])).sum::<f64>();
+    let off = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| f64::from((a[c] - b[c]).abs())).sum::<f64>();
+    let apart: f64 = trees.nits.iter().zip(&query.nits).map(off).sum();
+    let pixels = trees.nits.iter().zip(&query.nits).filter(|(a, b)| a != b).count();
+    let mean = (sum(&query) / sum(&trees) - 1.0).abs();
+    println!(
+        "{what}: means differ by {:.4} %, pixels by {:.4} % of the mean; {pixels} of {} are not the same to the bit",
+        mean * 100.0,
+        apart / sum(&trees) * 100.0,
+        trees.nits.len()
+    );
+    assert!(mean < 1e-3 && apart < 1e-3 * sum(&trees), "{what}: {mean} {apart}");
+}
+
+/// The crowd with a point besides the sun, seen from near, and settings with traced shadows.
+fn lit_crowd() -> (Scene, View, Settings) {
+    let mut scene = crowd(FAR);
+    let mut lamps = SceneBuilder::new("lamps");
+    lamps.point_light_candela("point", Candela(900.0), Vec3::ONE, FAR + DVec3::new(-2.0, 4.0, 1.0));
+    let lamps = lamps.build().unwrap();
+    for node in &lamps.nodes {
+        let mut node = node.clone();
+        node.light = node.light.map(|light| light + scene.lights.len());
+        scene.nodes.push(node);
+        scene.roots.push(scene.nodes.len() - 1);
+    }
+    scene.lights.extend(lamps.lights);
+    let view = perspective(FAR + DVec3::new(0.4, 3.0, 10.0), FAR + DVec3::Y, 0.9, 0.1, (200, 140));
+    (scene, view, Settings { exposure: exposure_for(6_000.0, 0.5), shadows: TRACED, ..Settings::default() })
+}
+
+#[test]
+fn shadows_are_the_same_by_both_ways() {
+    if with_query().is_none() {
+        return;
+    }
+    let (scene, view, settings) = lit_crowd();
+    same_pictures("traced shadows", &scene, &view, &settings, 1);
+}
+
+/// A box under a panel, before nothing: where a driver clips the picture's triangle into two, pixels that are not drawn help those
+/// that are, some on the box and some beside it.
+#[test]
+fn a_wide_lamp_shades_a_box_the_same_by_both_ways() {
+    if with_query().is_none() {
+        return;
+    }
+    let (mut scene, _) = Builtin::named("cornell").unwrap().make().unwrap();
+    scene.emissive_lights = true;
+    // The box's own camera, 25 mm behind a lens of 35 mm: the corners of its opening lie on the picture's diagonal.
+    let angle = 2.0 * (0.0125_f32 / 0.035).atan();
+    let view = perspective(DVec3::new(2.78, 2.73, -8.0), DVec3::new(2.78, 2.73, 0.0), angle, 0.1, (32, 32));
+    let settings = Settings { exposure: exposure_for(100.0, 0.5), shadows: TRACED, ..Settings::default() };
+    same_pictures("a box under a wide lamp", &scene, &view, &settings, 1);
+}
+
+#[test]
+fn bounced_light_is_the_same_by_both_ways() {
+    if with_query().is_none() {
+        return;
+    }
+    let (scene, view, settings) = lit_crowd();
+    let gi = GiSettings { enabled: true, filter: false, ..GiSettings::default() };
+    same_pictures("bounced light", &scene, &view, &Settings { gi, ..settings }, 3);
+}
+
+/// Asked for where it is not, it is an error that says what to do; by itself it is taken where it is in hardware.
+#[test]
+fn the_way_is_chosen_when_the_device_is_opened() {
+    let Some(guard) = gpu() else { return };
+    let info = guard.gpu.info().clone();
+    let offered = info.has(RAY_QUERY);
+    assert_eq!(guard.gpu.ray_query(), offered && info.kind != vk::PhysicalDeviceType::CPU);
+    drop(guard);
+    let Some(guard) = gpu_of(RayMethod::Trees) else { return };
+    assert!(!guard.gpu.ray_query());
+    drop(guard);
+    match Gpu::open(&GpuOptions { rays: RayMethod::Query, ..GpuOptions::default() }) {
+        Ok(gpu) => assert!(offered && gpu.ray_query()),
+        Err(error @ GpuError::Unsuitable { .. }) => {
+            assert!(!offered && error.to_string().contains("--rays"), "{error}");
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,552 @@
+//! Screen-space reflections on the device: against the path tracer, over cameras and things that move, and steady where
+//! nothing does.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::common::{even, exposure_for, gpu, perspective};
+use glam::{DMat4, DVec3, Vec3};
+use sunny16::{
+    camera::ToneMapper,
+    compare::flip,
+    frame::{AntiAliasing, Aov, Picture, ReflectionAov, Reprojection, Settings, SsrSettings, Temporal},
+    passes::{GpuScene, View},
+    reference::{Film, FilmSettings, Pinhole, Walk, World},
+    scene::{
+        Material, Projection, Scene,
+        build::{SceneBuilder, dielectric, facing, metal},
+        procedural::shapes,
+    },
+};
+
+const HIT: Aov = Aov::Reflection(ReflectionAov::Hit);
+const SIZE: (u32, u32) = (160, 90);
+const FOV: f32 = 0.8;
+const NEAR: f32 = 0.05;
+const MOST: f64 = 100.0;
+
+fn glowing(name: &str, color: Vec3) -> Material {
+    let mut material = dielectric(name, Vec3::ZERO, 1.0);
+    // Black all round: nothing but what glows and its mirror images.
+    material.base_color = Vec3::ZERO.extend(1.0);
+    material.emission = color * MOST as f32;
+    material.double_sided = true;
+    material.unlit = false;
+    material
+}
+
+/// What reflects.
+#[derive(Clone, Copy, PartialEq)]
+enum Ground {
+    Floor(f32),
+    Corridor,
+    Hill,
+    Ramp,
+}
+
+impl Ground {
+    fn name(self) -> String {
+        match self {
+            Self::Floor(roughness) => format!("floor {roughness}"),
+            Self::Corridor => "corridor".into(),
+            Self::Hill => "hill".into(),
+            Self::Ramp => "ramp".into(),
+        }
+    }
+}
+
+/// Things that only glow, around a ground that only reflects: what the path tracer finds by one reflection is all light.
+fn room(ground: Ground) -> Scene {
+    let mut builder = SceneBuilder::new("room");
+    let colors = [
+        Vec3::new(0.9, 0.15, 0.1),
+        Vec3::new(0.15, 0.5, 0.2),
+        Vec3::new(0.1, 0.2, 0.8),
+        Vec3::new(0.9, 0.8, 0.5),
+        Vec3::splat(0.08),
+    ];
+    let colors: Vec<_> =
+        colors.iter().enumerate().map(|(i, &c)| builder.add_material(glowing(&format!("glow {i}"), c))).collect();
+    let mut card = |name: &str, corner: Vec3, x: Vec3, y: Vec3, color: usize| {
+        let mesh = builder.add_mesh(name, shapes::quad(corner + y, x, -y, 1, 1), colors[color % colors.len()]);
+        builder.instance(name, mesh, DMat4::IDENTITY);
+    };
+    if ground == Ground::Corridor {
+        for i in 0..12 {
+            for (j, side) in [-1.5f32, 1.5].into_iter().enumerate() {
+                let corner = Vec3::new(side, 0.0, 2.0 - i as f32);
+                card("side", corner, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j);
+                card("side", corner + Vec3::Y * 1.1, Vec3::NEG_Z, Vec3::Y * 1.1, i + 2 * j + 3);
+            }
+        }
+        card("end", Vec3::new(-1.5, 0.0, -10.0), Vec3::X * 3.0, Vec3::Y * 2.2, 3);
+    } else {
+        // Of the ramp's wall nothing lies outside of the picture.
+        let (columns, rows) = if ground == Ground::Ramp { (3..11, 2) } else { (0..14, 4) };
+        for i in columns {
+            for j in 0..rows {
+                let corner = Vec3::new(-7.0 + i as f32, 0.8 * j as f32 - 0.4, -5.0);
+                card("wall", corner, Vec3::X, Vec3::Y * 0.8, i * 3 + j * 2);
+            }
+        }
+    }
+    // All that the ramp reflects is in the picture.
+    let things = ground != Ground::Ramp;
+    let ball = builder.add_mesh("ball", shapes::uv_sphere(0.4, 48, 24), colors[3]);
+    if things {
+        builder.instance("ball", ball, DMat4::from_translation(DVec3::new(-0.7, 0.55, -2.0)));
+    }
+    let stripe =
+        |i: usize| shapes::quad(Vec3::new(-0.3 + 0.15 * i as f32, 0.4, 0.0), Vec3::X * 0.15, Vec3::NEG_Y * 0.8, 1, 1);
+    let card = builder.add_mesh_of("card", (0..4).map(|i| (stripe(i), colors[[0, 3, 4, 2][i]])).collect());
+    if things {
+        builder.instance("card", card, DMat4::from_translation(DVec3::new(0.9, 0.6, -2.5)));
+    }
+    let mut mirror = |name: &str, shape, roughness: f32, place: DVec3| {
+        let material =
+            builder.add_material(Material { double_sided: true, ..metal(name, Vec3::splat(0.9), roughness) });
+        let mesh = builder.add_mesh(name, shape, material);
+        builder.instance(name, mesh, DMat4::from_translation(place));
+    };
+    let flat = |x: f32, width: f32| shapes::quad(Vec3::new(x, 0.0, -10.0), Vec3::X * width, Vec3::Z * 14.0, 1, 1);
+    match ground {
+        Ground::Floor(roughness) => mirror("floor", flat(-8.0, 16.0), roughness, DVec3::ZERO),
+        Ground::Corridor => mirror("floor", flat(-1.5, 3.0), 0.0, DVec3::ZERO),
+        Ground::Hill => mirror("hill", shapes::uv_sphere(12.0, 512, 256), 0.0, DVec3::new(0.0, -12.0, -2.0)),
+        Ground::Ramp => {
+            for i in 0..5u8 {
+                mirror("strip", flat(-2.0 + 0.8 * f32::from(i), 0.8), 0.1 + 0.08 * f32::from(i), DVec3::ZERO);
+            }
+        }
+    }
+    let mut scene = builder.build().unwrap();
+    scene.emissive_lights = false;
+    scene
+}
+
+fn eye() -> (DVec3, DVec3) {
+    (DVec3::new(0.0, 1.1, 2.5), DVec3::new(0.0, 0.15, -2.0))
+}
+
+/// Rough surfaces need more samples of the path tracer; fewer pixels make room for them.
+const SMALL: (u32, u32) = (96, 54);
+
+/// Pixels across a picture of either size.
+fn across(pixels: &[[f32; 3]]) -> u32 {
+    if pixels.len() == (SMALL.0 * SMALL.1) as usize { SMALL.0 } else { SIZE.0 }
+}
+
+fn view(eye: DVec3, at: DVec3) -> View {
+    perspective(eye, at, FOV, NEAR, SIZE)
+}
+
+fn ssr() -> SsrSettings {
+    SsrSettings { enabled: true, ..SsrSettings::default() }
+}
+
+fn settings(ssr: SsrSettings) -> Settings {
+    Settings { exposure: exposure_for(MOST, 0.8), ssr, aovs: watched(), ..Settings::default() }
+}
+
+/// What is asked for beside the picture: where reflections were found; all that is known of them where pictures are kept.
+fn watched() -> Vec<Aov> {
+    if std::env::var_os("SSR_PICTURES").is_none() {
+        return vec![HIT];
+    }
+    use ReflectionAov::{Distance, History, Hit, Motion, Rejection};
+    [Hit, Distance, Motion, History, Rejection].map(Aov::Reflection).to_vec()
+}
+
+fn shown(pixels: &[[f32; 3]]) -> Vec<[f32; 3]> {
+    let multiplier = exposure_for(MOST, 0.8).multiplier() as f32;
+    pixels.iter().map(|p| ToneMapper::Agx.apply(Vec3::from_array(*p) * multiplier).to_array()).collect()
+}
+
+fn save(name: &str, pixels: &[[f32; 3]]) {
+    let Some(folder) = std::env::var_os("SSR_PICTURES") else { return };
+    let path = std::path::Path::new(&folder).join(format!("{name}.png"));
+    let bytes: Vec<u8> =
+        shown(pixels).iter().flat_map(|p| p.map(|v| (v.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0) as u8)).collect();
+    image::save_buffer(path, &bytes, across(pixels), pixels.len() as u32 / across(pixels), image::ColorType::Rgb8)
+        .unwrap();
+}
+
+fn save_aovs(name: &str, picture: &Picture) {
+    for (aov, pixels) in &picture.aovs {
+        let Some(folder) = std::env::var_os("SSR_PICTURES") else { return };
+        let path = std::path::Path::new(&folder).join(format!("{name}.{}.png", aov.name()));
+        let show = |p: &[f32; 4]| match aov {
+            Aov::Reflection(ReflectionAov::Distance) => [p[0] / (p[0] + 10.0); 3],
+            Aov::Reflection(ReflectionAov::Motion) => [0.5 + p[0] / 16.0, 0.5 + p[1] / 16.0, p[2] / 2.0],
+            Aov::Reflection(ReflectionAov::History) => [p[0] / 16.0; 3],
+            Aov::Reflection(ReflectionAov::Rejection) => [p[0] / 7.0; 3],
+            _ => [p[0], p[1], p[2]],
+        };
+        let bytes: Vec<u8> = pixels.iter().flat_map(|p| show(p).map(|v| (v.clamp(0.0, 1.0) * 255.0) as u8)).collect();
+        image::save_buffer(path, &bytes, picture.width as u32, picture.height as u32, image::ColorType::Rgb8).unwrap();
+    }
+}
+
+/// Pixels whose rays find something, over those frames, by the least share of them.
+fn found(frames: &[Picture], least: f64) -> Vec<bool> {
+    let mut shares = vec![0.0; frames[0].nits.len()];
+    for frame in frames {
+        let (_, pixels) = frame.aovs.iter().find(|(aov, _)| *aov == HIT).unwrap();
+        shares.iter_mut().zip(pixels).for_each(|(sum, p)| *sum += f64::from(p[0] + p[1]) / frames.len() as f64);
+    }
+    shares.iter().map(|&share| share >= least).collect()
+}
+
+/// Mean over a mask.
+fn masked(values: &[f32], mask: &[bool]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0);
+    for (value, _) in values.iter().zip(mask).filter(|(_, on)| **on) {
+        sum += f64::from(*value);
+        count += 1;
+    }
+    sum / f64::from(count.max(1))
+}
+
+fn flip_where(test: &[[f32; 3]], reference: &[[f32; 3]], mask: &[bool]) -> f64 {
+    let map = flip::ldr(&shown(test), &shown(reference), across(test) as usize, flip::PIXELS_PER_DEGREE);
+    masked(&map, mask)
+}
+
+fn traced(scene: &Scene, (eye, at): (DVec3, DVec3), size: (u32, u32), samples: u32) -> Vec<[f32; 3]> {
+    let world = World::new(scene, eye);
+    let projection = Projection::Perspective { vertical_fov: FOV, aspect: None, near: NEAR, far: None };
+    let (width, height) = (size.0 as usize, size.1 as usize);
+    let pinhole = Pinhole::new(facing(eye, at), projection, width, height);
+    let walk = Walk { bounces: 1, ..Walk::default() };
+    let mut film = Film::new(width, height, FilmSettings { walk, ..FilmSettings::default() });
+    film.add(&world, &pinhole, samples, &AtomicBool::new(false));
+    film.mean(|parts| parts.total()).iter().map(|c| c.as_vec3().to_array()).collect()
+}
+
+/// FLIP where all rays find something, between a still view's antialiased picture and the path tracer's; and how many pixels
+/// that are.
+fn against_the_path_tracer(name: &str, ground: Ground, samples: u32, half: bool) -> (f64, usize) {
+    let Some(guard) = gpu() else { return (0.0, usize::MAX) };
+    let mut renderer = guard.renderer();
+    let host = room(ground);
+    let scene = renderer.upload(&host).unwrap();
+    let (eye, at) = eye();
+    let aa = AntiAliasing::Temporal(Temporal::default());
+    let settings = Settings { anti_aliasing: aa, ..settings(SsrSettings { half_resolution: half, ..ssr() }) };
+    renderer.cut();
+    let size = if ground == Ground::Ramp { SMALL } else { SIZE };
+    let view = view(eye, at).resized(size.0, size.1);
+    let count = if ground == Ground::Ramp { 8 } else { 48 };
+    let mut frames: Vec<Picture> = (0..count).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+    if ground == Ground::Ramp {
+        // Wide lobes want more rays than a history has frames.
+        let settings = Settings { aovs: Vec::new(), ..settings.clone() };
+        let nits = renderer.render_still(&scene, &view, &settings, 160).unwrap().nits;
+        frames.last_mut().unwrap().nits = nits;
+    }
+    let picture = frames.last().unwrap();
+    let want = traced(&host, (eye, at), size, samples);
+    // The rays of the ramp that find nothing would find nothing outside of the picture either.
+    let least = if ground == Ground::Ramp { 0.2 } else { 0.97 };
+    let mask = found(&frames, least);
+    let count = mask.iter().filter(|&&on| on).count();
+    // Elsewhere both are alike: the metric looks at what is around a pixel too.
+    let shown: Vec<_> = mask.iter().enumerate().map(|(i, &on)| if on { picture.nits[i] } else { want[i] }).collect();
+    let off = flip_where(&shown, &want, &mask);
+    save(&format!("{name}-ssr"), &picture.nits);
+    save(&format!("{name}-traced"), &want);
+    save(&format!("{name}-mask"), &mask.iter().map(|&on| [if on { 100.0 } else { 0.0 }; 3]).collect::<Vec<_>>());
+    save_aovs(name, picture);
+    println!("{name}: FLIP {off:.4} over {count} pixels");
+    (off, count)
+}
+
+#[test]
+fn a_mirror_floor_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("floor", Ground::Floor(0.0), 32, false);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+#[test]
+fn a_corridor_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("corridor", Ground::Corridor, 32, false);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+#[test]
+fn a_curved_reflector_is_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("hill", Ground::Hill, 32, false);
+    assert!(off < 0.05 && count > 1000, "{off} {count}");
+}
+
+#[test]
+fn rougher_surfaces_are_what_the_path_tracer_says() {
+    let (off, count) = against_the_path_tracer("ramp", Ground::Ramp, 512, false);
+    assert!(off < 0.05 && count > 400, "{off} {count}");
+}
+
+#[test]
+fn half_the_rays_are_nearly_as_right() {
+    let (off, count) = against_the_path_tracer("half", Ground::Floor(0.0), 32, true);
+    assert!(off < 0.05 && count > 2000, "{off} {count}");
+}
+
+/// What moves from frame to frame.
+#[derive(Clone, Copy, Debug)]
+enum Moves {
+    Aside,
+    Turn,
+    Dolly,
+    Card,
+}
+
+/// What each way of finding the history comes to: how far (mean of channels of exposed light) the last of 16 frames is off the
+/// converged picture at its pose, over pixels that reflect something; of a moving card, over those whose reflection has
+/// changed over the last 3 frames.
+fn off_after_16(ground: Ground, moves: Moves, aa: AntiAliasing, ways: &[Reprojection]) -> Option<Vec<f64>> {
+    let guard = gpu()?;
+    let mut renderer = guard.renderer();
+    let mut host = room(ground);
+    let mut scene = renderer.upload(&host).unwrap();
+    let node = host.nodes.iter().position(|node| node.name == "card").unwrap();
+    let at_frame = |frame: u32| {
+        let t = f64::from(frame);
+        let (eye, at) = eye();
+        match moves {
+            Moves::Aside => view(eye + DVec3::X * 0.05 * t, at + DVec3::X * 0.05 * t),
+            Moves::Turn => view(at + glam::DQuat::from_rotation_y(0.012 * t) * (eye - at), at),
+            Moves::Dolly => view(eye + DVec3::NEG_Z * 0.06 * t, at + DVec3::NEG_Z * 0.06 * t),
+            Moves::Card => view(eye, at),
+        }
+    };
+    let mut pose = |scene: &mut GpuScene, frame: u32| {
+        if matches!(moves, Moves::Card) {
+            let place = DVec3::new(0.9 - 0.07 * f64::from(frame), 0.6, -2.5);
+            host.nodes[node].local = DMat4::from_translation(place);
+            scene.follow(&guard.gpu, &host).unwrap();
+        }
+    };
+    let scale = exposure_for(MOST, 0.8).multiplier() as f32;
+    let difference = |a: &Picture, b: &Picture| -> Vec<f32> {
+        let one = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|c| (a[c] - b[c]).abs() * scale / 3.0).sum();
+        a.nits.iter().zip(&b.nits).map(one).collect()
+    };
+    let still = settings(SsrSettings { frames: 0, ..ssr() });
+    let earlier = matches!(moves, Moves::Card).then(|| {
+        pose(&mut scene, 12);
+        renderer.render_still(&scene, &at_frame(12), &still, 32).unwrap()
+    });
+    pose(&mut scene, 15);
+    // Of wide lobes the mean of 32 frames has grain of its own, which counts as a difference.
+    let samples = if matches!(ground, Ground::Floor(roughness) if roughness > 0.0) { 256 } else { 32 };
+    let want = renderer.render_still(&scene, &at_frame(15), &still, samples).unwrap();
+    let watch = settings(SsrSettings { frames: 8, ..ssr() });
+    renderer.cut();
+    let frames: Vec<Picture> = (0..8).map(|_| renderer.render(&scene, &at_frame(15), &watch).unwrap()).collect();
+    let mut mask = found(&frames, 0.97);
+    if let Some(earlier) = earlier {
+        mask.iter_mut().zip(difference(&want, &earlier)).for_each(|(on, changed)| *on &= changed > 0.05);
+    }
+    let mut run = |&way: &Reprojection| {
+        let settings = Settings { anti_aliasing: aa, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+        renderer.cut();
+        let mut last = None;
+        for frame in 0..16 {
+            pose(&mut scene, frame);
+            last = Some(renderer.render(&scene, &at_frame(frame), &settings).unwrap());
+        }
+        let last = last.unwrap();
+        assert!(last.nits.iter().flatten().all(|v| v.is_finite()));
+        let name = format!("{}-{moves:?}-{way:?}", ground.name()).to_lowercase();
+        save_aovs(&name, &last);
+        save(&format!("{name}-last"), &last.nits);
+        save(&format!("{name}-still"), &want.nits);
+        masked(&difference(&last, &want), &mask)
+    };
+    Some(ways.iter().map(&mut run).collect())
+}
+
+/// Half of what the surface's motion is off.
+fn follows(ground: Ground, moves: Moves, aa: AntiAliasing) {
+    let ways = [Reprojection::Virtual, Reprojection::Surface];
+    let Some(off) = off_after_16(ground, moves, aa, &ways) else { return };
+    println!("{} {moves:?}: virtual {:.5}, surface {:.5}, ratio {:.3}", ground.name(), off[0], off[1], off[0] / off[1]);
+    assert!(off[0] < 0.5 * off[1], "{off:?}");
+}
+
+#[test]
+fn reflections_follow_a_camera_that_goes_aside() {
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_follow_a_camera_that_turns_around_them() {
+    follows(Ground::Floor(0.0), Moves::Turn, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_follow_a_camera_that_comes_nearer() {
+    follows(Ground::Floor(0.0), Moves::Dolly, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_follow_a_thing_that_moves() {
+    follows(Ground::Floor(0.0), Moves::Card, AntiAliasing::None);
+}
+
+#[test]
+fn anti_aliasing_follows_reflections_too() {
+    follows(Ground::Floor(0.0), Moves::Aside, AntiAliasing::Temporal(Temporal::default()));
+}
+
+#[test]
+fn reflections_in_a_curved_mirror_follow() {
+    follows(Ground::Hill, Moves::Aside, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_in_a_glossy_floor_follow_a_camera_that_goes_aside() {
+    follows(Ground::Floor(0.2), Moves::Aside, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_in_a_glossy_floor_follow_a_camera_that_turns() {
+    follows(Ground::Floor(0.2), Moves::Turn, AntiAliasing::None);
+}
+
+#[test]
+fn reflections_in_a_glossy_floor_follow_a_camera_that_comes_nearer() {
+    follows(Ground::Floor(0.2), Moves::Dolly, AntiAliasing::None);
+}
+
+/// The table of docs/reflections.md.
+#[test]
+#[ignore = "prints a table"]
+fn ways_compared() {
+    let ways = [Reprojection::Virtual, Reprojection::Surface, Reprojection::Smallest, Reprojection::HitParallax];
+    for ground in [Ground::Floor(0.0), Ground::Floor(0.2), Ground::Hill] {
+        for moves in [Moves::Aside, Moves::Turn, Moves::Dolly, Moves::Card] {
+            if let Some(off) = off_after_16(ground, moves, AntiAliasing::None, &ways) {
+                println!(
+                    "| {} | {moves:?} | {:.4} | {:.4} | {:.4} | {:.4} |",
+                    ground.name(),
+                    off[0],
+                    off[1],
+                    off[2],
+                    off[3]
+                );
+            }
+        }
+    }
+}
+
+/// What is known of reflections is found by a pipeline of its own, as are still views and the ways that are compared.
+#[test]
+fn watching_changes_no_picture() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
+    let (eye, at) = eye();
+    for way in [Reprojection::Virtual, Reprojection::Smallest] {
+        let mut run = |aovs: Vec<Aov>| -> Vec<Vec<[f32; 3]>> {
+            let settings = Settings { aovs, ..settings(SsrSettings { reprojection: way, ..ssr() }) };
+            renderer.cut();
+            let mut frame = |number: u32| {
+                let aside = DVec3::X * 0.05 * f64::from(number.min(3));
+                renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap().nits
+            };
+            (0..6).map(&mut frame).collect()
+        };
+        let (watched, plain) = (run(vec![HIT]), run(Vec::new()));
+        for (frame, (a, b)) in watched.iter().zip(&plain).enumerate() {
+            let off = a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs() / (a + b).max(1.0));
+            let far = off.filter(|&off| off > 2e-3).count();
+            assert!(far * 1000 <= a.len(), "{way:?}, frame {frame}: {far} values differ");
+        }
+        let changed = plain[2].iter().flatten().zip(plain[3].iter().flatten()).any(|(a, b)| a != b);
+        assert!(changed, "the camera moves");
+    }
+}
+
+/// One ray a pixel without a history goes straight into the light; watched, it goes through the passes that use neighbours' rays.
+#[test]
+fn a_ray_by_itself_shows_what_it_does_among_others() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for surroundings in [None, even(20.0)] {
+        let mut scene = room(Ground::Floor(0.2));
+        scene.environment = surroundings;
+        let uploaded = renderer.upload(&scene).unwrap();
+        let (eye, at) = eye();
+        let mut run = |aovs: Vec<Aov>, enabled: bool| -> Vec<[f32; 3]> {
+            let ssr = SsrSettings { enabled, taps: 1, frames: 0, ..ssr() };
+            renderer.cut();
+            renderer.render(&uploaded, &view(eye, at), &Settings { aovs, ..settings(ssr) }).unwrap().nits
+        };
+        let (among, alone, without) = (run(vec![HIT], true), run(Vec::new(), true), run(Vec::new(), false));
+        let off = |other: &[[f32; 3]]| -> Vec<f32> {
+            let most = |p: [f32; 3]| p.into_iter().fold(0.0, f32::max);
+            let pairs = alone.iter().zip(other);
+            pairs.map(|(&a, &b)| most([0, 1, 2].map(|i| (a[i] - b[i]).abs())) / most(a).max(most(b)).max(1.0)).collect()
+        };
+        // Among others a ray's light has ten digits of the brightest channel, and is rounded to half floats once more.
+        let worst = off(&among).into_iter().fold(0.0, f32::max);
+        assert!(worst <= 2.5e-3, "off by {worst}");
+        let changed = off(&without).into_iter().filter(|&off| off > 0.05).count();
+        assert!(changed * 10 > alone.len(), "{changed} values are of reflections");
+    }
+}
+
+#[test]
+fn a_step_of_exposure_changes_no_light() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let scene = renderer.upload(&room(Ground::Floor(0.1))).unwrap();
+    let (eye, at) = eye();
+    let mut run = |step: f64| {
+        renderer.cut();
+        let mut last = None;
+        for frame in 0..8 {
+            let aside = DVec3::X * 0.05 * f64::from(frame);
+            let value = if frame < 6 { 0.8 } else { 0.8 * step };
+            let settings = Settings { exposure: exposure_for(MOST, value), ..settings(ssr()) };
+            last = Some(renderer.render(&scene, &view(eye + aside, at + aside), &settings).unwrap());
+        }
+        last.unwrap()
+    };
+    let plain = run(1.0);
+    for step in [0.25, 4.0] {
+        let stepped = run(step);
+        let both = plain.nits.iter().flatten().zip(stepped.nits.iter().flatten());
+        let off: f64 = both.map(|(a, b)| f64::from((a - b).abs())).sum();
+        let all: f64 = plain.nits.iter().flatten().map(|&v| f64::from(v)).sum();
+        println!("exposure by {step}: {:.5} of all light is elsewhere", off / all);
+        assert!(off < 0.01 * all, "{step}: {}", off / all);
+    }
+}
+
+#[test]
+fn still_views_do_not_flicker() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    for (name, aa) in [("none", AntiAliasing::None), ("taa", AntiAliasing::Temporal(Temporal::default()))] {
+        let scene = renderer.upload(&room(Ground::Ramp)).unwrap();
+        let (eye, at) = eye();
+        let view = view(eye, at).resized(SMALL.0, SMALL.1);
+        let settings = Settings { anti_aliasing: aa, aovs: Vec::new(), ..settings(ssr()) };
+        renderer.cut();
+        for _ in 0..128 {
+            renderer.render(&scene, &view, &settings).unwrap();
+        }
+        let frames: Vec<Picture> = (0..16).map(|_| renderer.render(&scene, &view, &settings).unwrap()).collect();
+        let deviation = |index: usize| {
+            let mean = frames.iter().map(|f| f64::from(f.display[index])).sum::<f64>() / 16.0;
+            (frames.iter().map(|f| (f64::from(f.display[index]) - mean).powi(2)).sum::<f64>() / 16.0).sqrt()
+        };
+        let mut all: Vec<f64> = (0..frames[0].display.len()).map(deviation).collect();
+        all.sort_by(f64::total_cmp);
+        let (mean, worst) = (all.iter().sum::<f64>() / all.len() as f64, all[all.len() - 1]);
+        let most = all[all.len() * 999 / 1000];
+        println!("{name}: flicker mean {mean:.4}, of 99.9 % below {most:.3}, worst {worst:.3} steps");
+        assert!(mean < 0.25 && worst < 1.0, "{name}: {mean} {most} {worst}");
+    }
+}

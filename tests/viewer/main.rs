@@ -1,0 +1,10 @@
+//! The look-dev window: driven by events without a display, and under X11.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod hands;
+mod pace;
+mod window;
+mod x11;

@@ -1,0 +1,549 @@
+//! The window stays in step with hands, readable and alive: counted in frames, laid out at each scale, never waiting for what takes
+//! long.
+
+use std::{fs, path::PathBuf};
+
+use crate::common::bench::{Bench, request};
+use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+use sunny16::{
+    photometry::{
+        Lumen,
+        lights::{Emitter, LightStrength, Sides},
+    },
+    scene::{
+        build::{SceneBuilder, dielectric, facing},
+        procedural::shapes,
+        write_glb::write_glb,
+    },
+    viewer::{
+        Options, SMALLEST,
+        panels::{inspector::Selection, picture::Tool, truth},
+    },
+};
+
+const LOOK: &str = "[passes.aa]\nsamples = 1\n";
+
+const PANEL: &str = "[lights.Panel]\nshape = \"rectangle\"\nwidth = 0.4\nheight = 0.3\nlumens = 1200\n";
+
+const ALL: &str = "[volumes.Fog]\nscattering = 0.25\ncenter = \"0 1 0\"\nsize = \"2 2 2\"\n[water.Pond]\nkind = \"coastal\"\nspeed = 0.25\n";
+
+/// A spot over a floor with a sheet that may be water, and a panel where the look says more than `LOOK`: by the spot alone pictures are
+/// soon there.
+fn lamps(more: &str) -> (tempfile::TempDir, PathBuf) {
+    let mut builder = SceneBuilder::new("lamps");
+    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
+    builder.instance("floor", mesh, DMat4::IDENTITY);
+    let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::splat(0.5), 1, 1), grey);
+    builder.instance("Pond", sheet, DMat4::from_translation(DVec3::new(0.0, 0.1, 0.0)));
+    let pose = facing(DVec3::new(-0.5, 0.9, 0.2), DVec3::new(-0.3, 0.0, 0.0));
+    builder.spot_light_lumens("Spot", Lumen(800.0), Vec3::ONE, (0.2, 0.5), pose);
+    if !more.is_empty() {
+        let panel = Emitter::Rectangle { width: 0.4, height: 0.3, sides: Sides::One };
+        let pose = facing(DVec3::new(0.6, 0.8, 0.0), DVec3::new(0.5, 0.0, 0.3));
+        builder.light("Panel", panel, LightStrength::Lumens(Lumen(1200.0)), Vec3::ONE, pose);
+    }
+    builder.camera("Eye", DVec3::new(1.2, 1.8, 3.4), DVec3::new(0.0, 0.5, 0.0), 0.7, None);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lamps.glb");
+    fs::write(&file, write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    fs::write(dir.path().join("lamps.look.toml"), format!("{LOOK}{more}")).unwrap();
+    (dir, file)
+}
+
+fn text(bench: &Bench) -> String {
+    bench.app.work.as_ref().unwrap().document.text().to_owned()
+}
+
+fn says(bench: &Bench, part: &str) -> bool {
+    bench.texts.iter().any(|(text, _)| text.contains(part))
+}
+
+/// What the palette is given by keys.
+fn palette(bench: &mut Bench, line: &str) {
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text(line.into())]);
+    bench.press(Key::Enter, Modifiers::NONE);
+    bench.frame(vec![]);
+}
+
+#[test]
+fn what_hands_do_is_shown_by_the_same_frame() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    // As long as it takes here: what is counted is frames.
+    bench.app.work.as_mut().unwrap().stage.wait_at_most(Some(std::time::Duration::from_secs(250)));
+    let counted = |bench: &Bench| bench.app.pulse().answered();
+    let before = counted(&bench);
+    let mut done = 0;
+    let mut shown = |bench: &mut Bench, what: &str, events: Vec<Event>| {
+        let number = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.finished.as_ref().unwrap().number;
+        let order = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.order();
+        let (old, wished, pixels) = (number(bench), order(bench), bench.last.clone());
+        bench.frame(events);
+        assert_ne!(order(bench), wished, "{what} asks for another picture");
+        let finished = bench.app.work.as_ref().unwrap().stage.finished.clone().unwrap();
+        assert_eq!(finished.order, order(bench), "{what}: this frame has the picture that was asked for in it");
+        assert_ne!(finished.number, old);
+        // And shows it: where as many pixels are drawn as there is room for, they are those of the window.
+        let rect = bench.app.pictured();
+        let [width, height] = [finished.picture.width, finished.picture.height];
+        let full = (rect.width() - width as f32).abs() < 0.5;
+        let row = |y: usize| {
+            let first = ((rect.top() as usize + y) * bench.window[0] as usize + rect.left() as usize) * 4;
+            &bench.last[first..first + width * 4]
+        };
+        let same = |y: &usize| row(*y) == &finished.picture.display[y * width * 4..(y + 1) * width * 4];
+        // Handles lie over some rows.
+        assert!(!full || (0..height).filter(same).count() > height / 2, "{what}: the window shows another picture");
+        assert_ne!(bench.last, pixels, "{what} changes pixels");
+        done += 1;
+    };
+    let at = bench.middle();
+    bench.frame(vec![Event::PointerMoved(at)]);
+    let wheel = |y: f32| Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, y),
+        phase: TouchPhase::Move,
+        modifiers: Modifiers::NONE,
+    };
+    shown(&mut bench, "the wheel", vec![wheel(120.0)]);
+    bench.rest();
+    let button = |pos, button, pressed| Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE };
+    bench.frame(vec![button(at, PointerButton::Middle, true)]);
+    for step in 1..4 {
+        let to = at + vec2(12.0 * step as f32, 0.0);
+        // The first that goes further than a click counts as a drag.
+        shown(&mut bench, "an orbit", vec![Event::PointerMoved(to)]);
+    }
+    bench.frame(vec![button(at, PointerButton::Middle, false)]);
+    bench.rest();
+    bench.press(Key::P, Modifiers::COMMAND);
+    bench.frame(vec![Event::Text("camera.exposure.compensation=1".into())]);
+    let enter =
+        Event::Key { key: Key::Enter, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::NONE };
+    shown(&mut bench, "a dial", vec![enter]);
+    bench.rest();
+    let undo =
+        Event::Key { key: Key::Z, physical_key: None, pressed: true, repeat: false, modifiers: Modifiers::COMMAND };
+    shown(&mut bench, "undo", vec![undo]);
+    bench.rest();
+    // A light's switch: the frame in which the button is let go.
+    let tick = bench.text("Spot").expect("in the outliner") + vec2(-62.0, 8.0);
+    bench.frame(vec![Event::PointerMoved(tick)]);
+    bench.frame(vec![button(tick, PointerButton::Primary, true)]);
+    shown(&mut bench, "a switch", vec![button(tick, PointerButton::Primary, false)]);
+    assert!(text(&bench).contains("enabled = false"), "{}", text(&bench));
+    let after = counted(&bench);
+    println!("by their own frame, the next, the third, later: {before:?}, then {after:?}; {done} looked at");
+    assert!(after[0] >= before[0] + done, "{after:?}");
+    assert_eq!(after[1..], before[1..], "none took another frame");
+}
+
+#[test]
+fn no_frame_waits_for_the_path_tracer() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    bench.app.truth.show(truth::Mode::Wipe);
+    bench.until("the path tracer is at work", |app| app.truth.samples() > 0 && app.truth.traces());
+    // A frame that waited for the tracer would be one a picture of it.
+    let (mut frames, mut pictures, mut samples) = (0, 0, bench.app.truth.samples());
+    while pictures < 6 {
+        let line = bench.app.truth.wipe;
+        let before = bench.last.clone();
+        // The line goes to and fro, and each frame shows it where it is.
+        let bracket = if frames / 16 % 2 == 0 { Key::OpenBracket } else { Key::CloseBracket };
+        let event = |pressed| Event::Key {
+            key: bracket,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        bench.frame(vec![event(true)]);
+        assert_ne!(bench.app.truth.wipe, line);
+        assert_ne!(bench.last, before, "the line is shown where it is");
+        bench.frame(vec![event(false)]);
+        frames += 2;
+        assert!(frames < 100_000, "the path tracer does not go on: {samples} samples");
+        if bench.app.truth.samples() != samples {
+            (pictures, samples) = (pictures + 1, bench.app.truth.samples());
+        }
+        if !bench.app.truth.traces() {
+            break;
+        }
+    }
+    // Taps that fall between two frames count each.
+    let line = bench.app.truth.wipe;
+    let tap = |pressed| Event::Key {
+        key: Key::OpenBracket,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    bench.frame(vec![tap(true), tap(false), tap(true), tap(false)]);
+    assert!((line - bench.app.truth.wipe - 0.04).abs() < 1e-6, "{line} to {}", bench.app.truth.wipe);
+    println!("{frames} frames of the window beside {pictures} pictures of the path tracer, {samples} samples");
+    assert!(pictures > 0 && frames >= 2 * pictures, "{frames} frames, {pictures} pictures");
+    // Hands that move the camera are not kept waiting either: the tracer gives its work up.
+    bench.app.work.as_mut().unwrap().stage.wait_at_most(Some(std::time::Duration::from_secs(250)));
+    let at = bench.middle() + vec2(60.0, 40.0);
+    bench.drag(at, at + vec2(40.0, 0.0), PointerButton::Middle);
+    let stage = &bench.app.work.as_ref().unwrap().stage;
+    assert_eq!(stage.finished.as_ref().unwrap().order, stage.order());
+    assert_eq!(bench.app.truth.samples(), 0, "another view");
+}
+
+#[test]
+fn a_light_left_alone_is_so_in_the_picture_and_not_in_the_look() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (dir, file) = lamps(&format!("{PANEL}[lights.Spot]\nenabled = false\n"));
+    let look = dir.path().join("lamps.look.toml");
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let shines = |bench: &Bench| {
+        let work = bench.app.work.as_ref().unwrap();
+        ["Spot", "Panel"].map(|name| work.stage.opened.look.lights.get(name).and_then(|l| l.enabled) != Some(false))
+    };
+    let before = text(&bench);
+    assert_eq!(shines(&bench), [false, true]);
+    let button = |bench: &Bench, light: &str| {
+        let row = bench.text(light).expect("in the outliner").y;
+        let near = |(word, at): &&(String, egui::Pos2)| (word == "solo" || word == "all") && (at.y - row).abs() < 8.0;
+        bench.texts.iter().find(near).expect("its button").1 + vec2(4.0, 4.0)
+    };
+    let at = button(&bench, "Spot");
+    bench.click(at);
+    bench.frame(vec![]);
+    assert_eq!(shines(&bench), [true, false], "alone, though the look has it off");
+    assert!(says(&bench, "Spot alone"), "it is said: {:?}", bench.texts);
+    bench.keep("solo.png");
+    assert_eq!(text(&bench), before);
+    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "there is nothing to save");
+    // A change meanwhile is the look's, and the light stays alone.
+    bench.app.set(&[("lights.Panel.lumens", Some("900"))]);
+    assert_eq!(shines(&bench), [true, false]);
+    bench.app.save();
+    let saved = fs::read_to_string(&look).unwrap();
+    assert_eq!(saved, before.replace("1200", "900"), "the saved look has the lights as they were");
+    let at = button(&bench, "Spot");
+    bench.click(at);
+    bench.frame(vec![]);
+    assert_eq!(shines(&bench), [false, true]);
+    // By keys as well.
+    palette(&mut bench, "view.solo=Panel");
+    assert_eq!((shines(&bench), says(&bench, "Panel alone")), ([false, true], true));
+    palette(&mut bench, "view.solo=");
+    assert!(!says(&bench, "alone"));
+    assert_eq!(text(&bench), saved);
+}
+
+#[test]
+fn the_palette_chooses_and_says_what_it_takes() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    palette(&mut bench, "view.tool=shadow");
+    assert!(says(&bench, "select a light"), "{:?}", bench.texts);
+    palette(&mut bench, "view.select=Spot");
+    assert!(says(&bench, "click on what throws it"), "before the first click: {:?}", bench.texts);
+    bench.keep("shadow.png");
+    palette(&mut bench, "view.tool=highlight");
+    assert!(says(&bench, "where the highlight of Spot"), "{:?}", bench.texts);
+    palette(&mut bench, "view.compare=side by side");
+    assert_eq!(bench.app.truth.mode, truth::Mode::Beside);
+    for (line, part) in [
+        ("view.tool=hammer", "view.tool = hammer: it takes point, move"),
+        ("view.select=Nobody", "view.select = Nobody: it takes camera"),
+        ("view.solo=Grey", "view.solo = Grey"),
+        ("view.compare=", "view.compare = : it takes raster"),
+        ("view.colour=red", "there are view.select"),
+    ] {
+        palette(&mut bench, line);
+        let said = bench.app.complaint().unwrap_or_default();
+        assert!(said.contains(part), "{line}: {said}");
+    }
+    assert!(!bench.app.work.as_ref().unwrap().document.changed(), "none of it is the look's");
+}
+
+#[test]
+fn a_copied_reading_is_the_pictures() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    bench.rest();
+    bench.frame(vec![Event::PointerGone]);
+    bench.frame(vec![Event::Copy]);
+    assert!(bench.app.complaint().is_some_and(|said| said.contains("point at the picture")));
+    let bright = |nits: &[f32; 3]| nits.iter().sum::<f32>();
+    let nits = &bench.picture().nits;
+    let brightest = (0..nits.len()).max_by(|&a, &b| bright(&nits[a]).total_cmp(&bright(&nits[b]))).unwrap();
+    let [x, y] = [brightest % bench.picture().width, brightest / bench.picture().width];
+    let at = bench.app.pictured().min + vec2(x as f32 + 0.5, y as f32 + 0.5);
+    bench.frame(vec![Event::PointerMoved(at)]);
+    bench.frame(vec![]);
+    bench.frame(vec![Event::Copy]);
+    let reading = bench.app.work.as_ref().unwrap().reading().expect("a reading");
+    let picture = bench.picture();
+    assert_eq!(reading.pixel, [x, y]);
+    assert_eq!(reading.nits, picture.nits[y * picture.width + x]);
+    let [r, g, b] = reading.nits.map(f64::from);
+    let luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    assert!((reading.luminance.get() / luminance - 1.0).abs() < 1e-3, "{luminance}, {reading}");
+    // EV at ISO 100 of a reflected-light meter with K = 12.5: L = 2^EV / 8.
+    assert!((reading.ev100.unwrap() - (luminance * 8.0).log2()).abs() < 2e-3, "{reading}");
+    assert_eq!(bench.copied.as_deref(), Some(reading.to_string().as_str()));
+    assert!(says(&bench, &format!("{x},{y}:")), "the last line has the same pixel");
+}
+
+#[test]
+fn scenes_are_read_beside_the_window() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (dir, file) = lamps("");
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let opened = |bench: &Bench| bench.app.work.as_ref().unwrap().stage.opened.request.scene.clone();
+    bench.patient = false;
+    // A quarter of a million triangles: they are not there by the next frame.
+    let large = request(std::path::Path::new("builtin:atrium"));
+    bench.app.open(&large);
+    bench.frame(vec![]);
+    bench.frame(vec![]);
+    assert!(bench.app.opening() && says(&bench, "Opening"), "{:?}", bench.texts);
+    bench.keep("opening.png");
+    assert_eq!(opened(&bench), Some(file.clone()), "what was open is there until then");
+    bench.press(Key::Escape, Modifiers::NONE);
+    assert!(!bench.app.opening());
+    // A newer wish takes the place of an older one.
+    bench.app.open(&large);
+    let corridor = request(std::path::Path::new("builtin:corridor"));
+    bench.app.open(&corridor);
+    bench.app.finish_opening();
+    assert_eq!(opened(&bench), corridor.scene);
+    // What is wrong is said, and what was open stays.
+    let broken = dir.path().join("broken.glb");
+    fs::write(&broken, b"glTF nonsense").unwrap();
+    bench.app.open(&request(&broken));
+    bench.app.finish_opening();
+    assert_eq!(opened(&bench), corridor.scene);
+    assert!(bench.app.complaint().is_some_and(|said| said.contains("broken.glb")), "{:?}", bench.app.complaint());
+    // What was changed while a scene was read is not lost for it.
+    bench.app.open(&large);
+    bench.app.set(&[("camera.lens.f_stop", Some("11"))]);
+    bench.app.finish_opening();
+    bench.frame(vec![]);
+    bench.frame(vec![]);
+    assert_eq!(opened(&bench), corridor.scene);
+    assert!(says(&bench, "The look has changes that are not saved"), "{:?}", bench.texts);
+}
+
+/// Texts that are cut where nothing can be scrolled, and pairs of texts that lie over each other, with their places.
+fn unreadable(bench: &Bench) -> Vec<String> {
+    fn texts(shape: &Shape, clip: Rect, found: &mut Vec<(String, Rect, Rect)>) {
+        match shape {
+            Shape::Text(text) if !text.galley.text().trim().is_empty() => {
+                found.push((text.galley.text().to_owned(), text.visual_bounding_rect(), clip));
+            }
+            Shape::Vec(shapes) => shapes.iter().for_each(|shape| texts(shape, clip, found)),
+            _ => {}
+        }
+    }
+    let [width, height] = bench.window.map(|side| side as f32 / bench.scale);
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
+    let panel = |name: &str| {
+        egui::containers::panel::PanelState::load(bench.app.context(), egui::Id::new(name))
+            .map(|state| state.outer_rect)
+    };
+    // These scroll.
+    let scrolls: Vec<Rect> = ["outliner", "inspector", "scopes"].into_iter().filter_map(panel).collect();
+    let mut found = Vec::new();
+    bench.shapes.iter().for_each(|shape| texts(&shape.shape, shape.clip_rect, &mut found));
+    let mut wrong = Vec::new();
+    // Buttons, lists and fields have frames.
+    for shape in &bench.shapes {
+        let Shape::Rect(frame) = &shape.shape else { continue };
+        let (rect, framed) = (frame.rect, frame.blur_width == 0.0 && frame.rect.width() < 0.9 * width);
+        let scrolled = scrolls.iter().any(|panel| panel.expand(1.0).contains_rect(shape.clip_rect));
+        if framed && !scrolled && rect.left() < width && rect.right() > width + 1.5 {
+            wrong.push(format!("cut: a frame at {rect:?}"));
+        }
+    }
+    let mut seen: Vec<(&str, Rect)> = Vec::new();
+    for (text, rect, clip) in &found {
+        let visible = rect.intersect(*clip).intersect(screen);
+        let scrolled = scrolls.iter().any(|panel| panel.expand(1.0).contains_rect(*clip));
+        if !scrolled && !visible.expand(1.5).contains_rect(*rect) {
+            wrong.push(format!("cut: '{text}' at {rect:?} by {clip:?}"));
+        }
+        let over = |other: &Rect| {
+            let both = other.intersect(visible);
+            both.width() > 2.0 && both.height() > 2.0
+        };
+        for (other, _) in seen.iter().filter(|(other, there)| over(there) && other != text) {
+            wrong.push(format!("over each other: '{text}' and '{other}' at {visible:?}"));
+        }
+        if visible.is_positive() {
+            seen.push((text, visible));
+        }
+    }
+    wrong
+}
+
+/// Scales, and sizes of the window in points.
+fn windows() -> impl Iterator<Item = (f32, [f32; 2])> {
+    let sizes = [[SMALLEST.width as f32, SMALLEST.height as f32], [960.0, 540.0], [1440.0, 900.0]];
+    [1.0, 1.25, 1.5, 2.0].into_iter().flat_map(move |scale| sizes.into_iter().map(move |size| (scale, size)))
+}
+
+fn sized(bench: &mut Bench, (scale, size): (f32, [f32; 2])) {
+    bench.scale = scale;
+    bench.window = size.map(|side| (side * scale) as u32);
+    // Panels find their places.
+    for _ in 0..4 {
+        bench.frame(vec![]);
+    }
+}
+
+#[test]
+fn panels_can_be_read_at_each_scale() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::sized(&guard.gpu, request(&file), [560, 200]);
+    bench.rest();
+    // The picture that is there is shown in each size; others are not drawn.
+    bench.app.fatal = Some("no more pictures".into());
+    bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
+    let mut wrong = Vec::new();
+    for window in windows() {
+        let (scale, [width, height]) = window;
+        let mut check = |bench: &mut Bench, what: &str| {
+            bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
+            wrong.extend(unreadable(bench).into_iter().map(|text| format!("{scale} {width}x{height} {what}: {text}")));
+        };
+        sized(&mut bench, window);
+        let at = bench.app.pictured().center();
+        bench.frame(vec![Event::PointerMoved(at)]);
+        bench.frame(vec![]);
+        check(&mut bench, "picture");
+        assert!(bench.app.pictured().width() >= 100.0, "there is a picture: {:?} at {window:?}", bench.app.pictured());
+        for word in ["camera EV", "scene EV", " nit EV "] {
+            let whole = bench.texts.iter().any(|(text, _)| text.contains(word) && !text.ends_with("..."));
+            assert!(whole, "{word} at {window:?}: {:?}", bench.texts);
+        }
+        bench.app.work.as_mut().unwrap().select(Selection::Light("Spot".into()));
+        bench.app.set_tool(Tool::Shadow);
+        bench.press(Key::H, Modifiers::NONE);
+        bench.frame(vec![]);
+        bench.frame(vec![]);
+        check(&mut bench, "scopes");
+        bench.press(Key::H, Modifiers::NONE);
+        bench.press(Key::Escape, Modifiers::NONE);
+        for (mode, name) in truth::Mode::ALL {
+            bench.app.truth.show(mode);
+            bench.frame(vec![]);
+            bench.frame(vec![]);
+            check(&mut bench, name);
+        }
+        bench.app.truth.show(truth::Mode::Raster);
+        bench.frame(vec![]);
+        // The picture alone, in the whole width.
+        bench.press(Key::Space, Modifiers::COMMAND);
+        bench.frame(vec![]);
+        check(&mut bench, "alone");
+        assert!(!says(&bench, "Lights ("), "{:?}", bench.texts);
+        bench.press(Key::Space, Modifiers::COMMAND);
+    }
+    assert!(wrong.is_empty(), "{} cannot be read:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn pages_and_dialogs_can_be_read_at_each_scale() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
+    let mut wrong = Vec::new();
+    for window in windows() {
+        let (scale, [width, height]) = window;
+        // What floats may lie over what is below it, but is whole itself.
+        let mut check = |bench: &mut Bench, what: &str, floats: bool| {
+            bench.frame(vec![]);
+            bench.frame(vec![]);
+            bench.keep(&format!("scale.{scale}.{width}x{height}.{what}.png"));
+            let found = unreadable(bench).into_iter().filter(|text| !floats || text.starts_with("cut"));
+            wrong.extend(found.map(|text| format!("{scale} {width}x{height} {what}: {text}")));
+        };
+        sized(&mut bench, window);
+        let pages = [
+            ("camera", Selection::Camera),
+            ("surroundings", Selection::Environment),
+            ("effects", Selection::Effects),
+            ("spot", Selection::Light("Spot".into())),
+            ("panel", Selection::Light("Panel".into())),
+            ("water", Selection::Water("Pond".into())),
+            ("volume", Selection::Volume("Fog".into())),
+            ("material", Selection::Material("Grey".into())),
+        ];
+        for (name, page) in pages {
+            bench.app.work.as_mut().unwrap().select(page);
+            check(&mut bench, name, false);
+        }
+        bench.press(Key::X, Modifiers::NONE);
+        check(&mut bench, "mixer", true);
+        bench.press(Key::X, Modifiers::NONE);
+        bench.press(Key::P, Modifiers::COMMAND);
+        check(&mut bench, "palette", true);
+        bench.press(Key::Escape, Modifiers::NONE);
+        bench.app.set(&[("camera.lens.f_stop", Some("5.6"))]);
+        bench.app.close();
+        check(&mut bench, "leave", true);
+        bench.press(Key::Escape, Modifiers::NONE);
+        bench.click(pos2(20.0, 12.0));
+        check(&mut bench, "file", true);
+        bench.press(Key::Escape, Modifiers::NONE);
+        bench.frame(vec![]);
+    }
+    assert!(wrong.is_empty(), "{} cannot be read:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_gallery_can_be_read_at_each_scale() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let mut bench = Bench::with(&guard.gpu, Options { gallery: true, ..Options::default() }, [640, 360]);
+    bench.paints = std::env::var_os("SUNNY16_VIEWER_PICTURES").is_some();
+    for window in windows() {
+        sized(&mut bench, window);
+        let (scale, [width, height]) = window;
+        bench.keep(&format!("scale.{scale}.{width}x{height}.gallery.png"));
+        // It scrolls downwards; what stands beyond the right edge nobody finds.
+        let beyond: Vec<_> = bench.shapes.iter().map(|shape| shape.shape.visual_bounding_rect()).collect();
+        let right = beyond.iter().filter(|rect| rect.is_finite()).map(|rect| rect.right()).fold(0.0, f32::max);
+        assert!(right <= width + 2.0, "{right} at {window:?}");
+    }
+}
+
+#[test]
+fn panels_come_back_as_they_were_from_a_window_of_nothing() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    bench.paints = false;
+    bench.press(Key::H, Modifiers::NONE);
+    let full = (1.0, [1000.0, 640.0]);
+    sized(&mut bench, full);
+    let panels = |bench: &Bench| {
+        ["outliner", "inspector", "scopes"].map(|name| {
+            egui::containers::panel::PanelState::load(bench.app.context(), egui::Id::new(name)).unwrap().outer_rect
+        })
+    };
+    let before = (panels(&bench), bench.app.pictured());
+    for tiny in [[1.0, 1.0], [40.0, 30.0], [200.0, 500.0], [900.0, 20.0]] {
+        sized(&mut bench, (1.0, tiny));
+        sized(&mut bench, full);
+        assert_eq!((panels(&bench), bench.app.pictured()), before, "after {tiny:?}");
+    }
+}
