@@ -11,9 +11,10 @@ use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
-    process::exit,
+    process,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
+    time::{Duration, SystemTime},
 };
 
 /// Debian builds libshaderc without the libraries that it calls, so they are named here.
@@ -44,9 +45,11 @@ struct Job {
 }
 
 fn main() {
-    let out = env::var("OUT_DIR").unwrap();
+    let out = PathBuf::from(env::var("OUT_DIR").unwrap());
+    let cache = shader_cache(&out);
     println!("cargo:rerun-if-changed=shaders");
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=SUNNY16_SHADER_CACHE");
     let mut files: Vec<_> = fs::read_dir("shaders/passes").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut jobs = Vec::new();
@@ -71,7 +74,7 @@ fn main() {
             scope.spawn(|| {
                 let compiler = shaderc::Compiler::new().expect("shaderc starts");
                 while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = make(&compiler, job, &out) {
+                    if let Err(error) = make(&compiler, job, &out, &cache) {
                         eprintln!("{error}");
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -80,37 +83,63 @@ fn main() {
         }
     });
     if failed.into_inner() {
-        exit(1);
+        process::exit(1);
     }
+    prune(&cache);
     let mut table = String::from("static SHADERS: &[Shader] = &[\n");
     for Job { full, .. } in &jobs {
-        let file = format!("{out}/{full}.spv");
+        let file = out.join(format!("{full}.spv"));
         writeln!(table, "    Shader {{ name: {full:?}, spirv: include_bytes!({file:?}) }},").unwrap();
     }
     table.push_str("];\n");
-    fs::write(format!("{out}/shaders.rs"), table).unwrap();
+    fs::write(out.join("shaders.rs"), table).unwrap();
     // The window compiles shaders anew with this very program, on the machine where it was built.
     println!("cargo:rustc-env=SUNNY16_SHADER_COMPILER={}", env::current_exe().unwrap().display());
+    println!("cargo:rustc-env=SUNNY16_SHADER_CACHE={}", cache.display());
 }
 
-/// Writes a module, unless what was compiled last time is the same after its inclusions: compiling them all takes over a minute.
-fn make(compiler: &shaderc::Compiler, job: &Job, out: &str) -> shaderc::Result<()> {
+/// Writes a module, from the cache that all profiles of a target folder share where it is there: compiling all takes minutes.
+/// The key is the source after its inclusions.
+fn make(compiler: &shaderc::Compiler, job: &Job, out: &Path, cache: &Path) -> shaderc::Result<()> {
     let name = job.path.display().to_string();
     let options = options(&job.variant);
     let whole = compiler.preprocess(&job.source, &name, "main", Some(&options))?.as_text();
     let mut hasher = DefaultHasher::new();
     (include_str!("build.rs"), job.kind as u32, whole).hash(&mut hasher);
-    let key = format!("{:016x}", hasher.finish());
-    let (module, mark) = (format!("{out}/{}.spv", job.full), format!("{out}/{}.key", job.full));
-    if Path::new(&module).exists() && fs::read_to_string(&mark).is_ok_and(|last| last == key) {
-        return Ok(());
+    let kept = cache.join(format!("{:016x}.spv", hasher.finish()));
+    if !kept.exists() {
+        let spirv = compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
+        // By way of another name: two builds may write at once, and one that is stopped leaves nothing half-written.
+        let draft = cache.join(format!("{}.{}", job.full, process::id()));
+        fs::write(&draft, spirv.as_binary_u8()).unwrap();
+        fs::rename(&draft, &kept).unwrap();
     }
-    let spirv = compiler.compile_into_spirv(&job.source, job.kind, &name, "main", Some(&options))?;
-    // The mark last: a build that is stopped in between compiles again.
-    let _ = fs::remove_file(&mark);
-    fs::write(module, spirv.as_binary_u8()).unwrap();
-    fs::write(mark, key).unwrap();
+    fs::copy(&kept, out.join(format!("{}.spv", job.full))).unwrap();
+    // Marks the use: what no build has used for weeks is removed.
+    fs::File::options().append(true).open(&kept).and_then(|file| file.set_modified(SystemTime::now())).unwrap();
     Ok(())
+}
+
+/// The folder of compiled shaders: named by `SUNNY16_SHADER_CACHE`, else `target/shaders`, beside the profiles' folders.
+/// `out` is `target/PROFILE/build/PACKAGE/out`.
+fn shader_cache(out: &Path) -> PathBuf {
+    let beside = || {
+        let build = out.ancestors().find(|folder| folder.ends_with("build"));
+        build.and_then(|build| build.ancestors().nth(2)).unwrap_or(out).join("shaders")
+    };
+    let cache = env::var_os("SUNNY16_SHADER_CACHE").map_or_else(beside, PathBuf::from);
+    fs::create_dir_all(&cache).unwrap();
+    cache
+}
+
+/// Removes modules that no build has used for two weeks.
+fn prune(cache: &Path) {
+    for entry in fs::read_dir(cache).unwrap().flatten() {
+        let age = entry.metadata().and_then(|data| data.modified()).map(|used| used.elapsed().unwrap_or_default());
+        if age.is_ok_and(|age| age > Duration::from_secs(14 * 86_400)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The sets of names that a shader is compiled with; the empty one first.

@@ -1,60 +1,100 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in: format, lints, documentation, all tests. Installs what is missing
-# like demo.sh, and the Vulkan validation layer. Needs no network where everything is there.
+# Everything that must hold before a change goes in: format, lints, documentation, all tests, the cases of validation/.
+# Installs what is missing like demo.sh, and the Vulkan validation layer. Needs no network where everything is there.
+#
+#   ./test.sh          what continuous integration runs
+#   ./test.sh --long   also the tests that take minutes each
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=scripts/setup.sh
 . scripts/setup.sh
 
-setup test
+case "${1:-}" in
+"") ;;
+--long) export SUNNY16_LONG=1 ;;
+*) die "unknown argument '$1'; the only one is --long" ;;
+esac
 
-failed_checks=0
+setup test
 
 # Mesa's compiled shaders, for all tests and their children: drivers that draw on the CPU compile for most of a short run.
 export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-$PWD/target/tmp/driver}"
 
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+times=()
+failed_checks=0
+
+# check NAME COMMAND...: runs it, notes its time, counts a failure.
 check() {
-    local name=$1 start=$SECONDS
+    local name=$1 start=$SECONDS verdict=ok
     shift
     say "$name"
-    if "$@"; then
-        say "$name: ok ($((SECONDS - start)) s)"
-    else
-        say "$name: FAILED"
-        failed_checks=$((failed_checks + 1))
-    fi
+    "$@" || { verdict=FAILED failed_checks=$((failed_checks + 1)); }
+    times+=("$(printf '%5d s  %-20s %s' $((SECONDS - start)) "$name" "$verdict")")
+    say "$name: $verdict ($((SECONDS - start)) s)"
 }
 
-# Lints and tests share the dev profile, so that dependencies are built once.
+build() {
+    cargo test --locked --no-run "${CARGO_FLAGS[@]}" 2>&1 | tee "$logs/build"
+}
+
+# The program of a test target, as the build named it: "unittests src/lib.rs" or "tests/gpu/main.rs".
+program() { sed -n "s|^ *Executable $1 (\(.*\))\$|\1|p" "$logs/build"; }
+
+# Time per test is printed by an option that the stable test harness takes only with RUSTC_BOOTSTRAP; it changes nothing else.
+tests() {
+    local name=$1 program
+    program=$(program "$2")
+    [ -n "$program" ] || return 1
+    RUSTC_BOOTSTRAP=1 "$program" -Zunstable-options --report-time 2>&1 | tee "$logs/tests.$name"
+}
+
+# Lints and documentation keep one processor busy: they run beside the cases of validation/, whose renders leave room.
+lints() {
+    cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings &&
+        RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
+}
+
+# The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than
+# building all again, and its debug assertions are on.
+validation() {
+    local raster=()
+    [ "${SUNNY16_NO_GPU:-}" != 1 ] || raster=(--no-raster)
+    "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}"
+}
+
 check scripts scripts/setup_test.sh
 check format cargo fmt --all --check
-check lints cargo clippy --locked --all-targets "${CARGO_FLAGS[@]}" -- -D warnings
-check documentation env RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps "${CARGO_FLAGS[@]}"
-
-# The cases of validation/ by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is
-# less than building all anew, and its debug assertions are on.
-raster=()
-if [ "${SUNNY16_NO_GPU:-}" = 1 ]; then
-    raster=(--no-raster)
+check build build
+if [ "$failed_checks" -eq 0 ]; then
+    lints >"$logs/lints" 2>&1 &
+    lints=$!
+    check "validation cases" validation
+    check "unit tests" tests lib "unittests src/lib.rs"
+    for name in cpu cli gpu validation; do
+        check "tests of $name" tests "$name" "tests/$name/main.rs"
+    done
+    finish_lints() { wait "$lints" || { cat "$logs/lints"; false; }; }
+    check "lints and docs" finish_lints
+    # Alone: they hold the window to its pace.
+    check "tests of viewer" tests viewer "tests/viewer/main.rs"
 fi
-check "validation cases" cargo run --locked --quiet --bin sunny16 "${CARGO_FLAGS[@]}" -- validate --quiet "${raster[@]}"
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-run_tests() { cargo test --locked --no-fail-fast "${CARGO_FLAGS[@]}" 2>&1 | tee "$log"; }
-before=$failed_checks
-check tests run_tests
-
-summary=$(grep '^test result:' "$log" || true)
+summary=$(cat "$logs"/tests.* 2>/dev/null | grep '^test result:' || true)
 count() { sed -n "s/.* \([0-9]*\) $1;.*/\1/p" <<<"$summary" | awk '{ sum += $1 } END { print sum + 0 }'; }
 passed=$(count passed)
 failed=$(count failed)
-# Tests that do not even build are a failure too; failed tests are counted one by one.
-if [ "$failed_checks" -gt "$before" ] && [ "$failed" -gt 0 ]; then
-    failed_checks=$before
-fi
-failed=$((failed + failed_checks))
+# Failed tests are counted one by one, any other failed check as one.
+broken_programs=$(grep -c 'FAILED' <<<"$summary" || true)
+failed=$((failed + failed_checks - broken_programs))
 
+printf '\nThe slowest tests:\n'
+sed -n 's/^test \(.*\) \.\.\. ok <\(.*\)s>$/\2 \1/p' "$logs"/tests.* 2>/dev/null | sort -rn | head -20 |
+    awk '{ printf "%7.1f s  %s\n", $1, $2 }'
+printf '\nWhere the time went:\n'
+printf '%s\n' "${times[@]}"
+printf '%5d s  in all\n' "$SECONDS"
 printf '\n%s\n' "$summary"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

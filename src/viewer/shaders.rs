@@ -21,8 +21,8 @@ const MOST_FILES: usize = 10_000;
 #[derive(Clone, Debug)]
 pub struct Sources {
     compiler: PathBuf,
-    /// What the build compiled: it is not compiled again while it is the same.
-    built: PathBuf,
+    /// Compiled modules by their sources' hashes: the build's, and those of earlier changes.
+    cache: PathBuf,
     /// The folder that holds `shaders/`.
     folder: PathBuf,
 }
@@ -37,9 +37,9 @@ impl Sources {
     /// Those below another folder, compiled as this program's are.
     #[must_use]
     pub fn below(folder: &Path) -> Option<Self> {
-        let [compiler, built] = [env!("SUNNY16_SHADER_COMPILER"), env!("OUT_DIR")].map(PathBuf::from);
-        let there = compiler.is_file() && built.is_dir() && folder.join("shaders/passes").is_dir();
-        there.then(|| Self { compiler, built, folder: folder.into() })
+        let [compiler, cache] = [env!("SUNNY16_SHADER_COMPILER"), env!("SUNNY16_SHADER_CACHE")].map(PathBuf::from);
+        let found = compiler.is_file() && cache.is_dir() && folder.join("shaders/passes").is_dir();
+        found.then(|| Self { compiler, cache, folder: folder.into() })
     }
 
     /// When any of them was written last.
@@ -69,14 +69,10 @@ impl Sources {
     /// What the compiler complains of, with file and line; a shader that needs another program.
     pub fn compile(&self) -> Result<Vec<Replacement>, String> {
         let scratch = Scratch::new()?;
-        for entry in fs::read_dir(&self.built).map_err(|error| format!("{}: {error}", self.built.display()))?.flatten()
-        {
-            // A module that cannot be copied is compiled.
-            let _ = fs::copy(entry.path(), scratch.0.join(entry.file_name()));
-        }
         let done = Command::new(&self.compiler)
             .current_dir(&self.folder)
             .env("OUT_DIR", &scratch.0)
+            .env("SUNNY16_SHADER_CACHE", &self.cache)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .output()
