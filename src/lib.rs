@@ -11,6 +11,7 @@ pub mod frame;
 pub mod gi;
 pub mod gpu;
 pub mod graph;
+pub mod image_io;
 pub mod optics;
 pub mod output;
 pub mod passes;

@@ -2,7 +2,6 @@
 
 pub mod case;
 pub mod expression;
-mod exr_layers;
 pub mod false_color;
 pub mod flip;
 pub mod metrics;

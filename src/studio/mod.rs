@@ -220,7 +220,9 @@ pub fn open(request: &Request) -> Result<Opened, StudioError> {
 pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<String>) -> Result<Opened, StudioError> {
     // A scene whose lamps are switched off is dark because somebody wants it.
     let had_lamps = scene.walk().iter().any(|placed| placed.node.light.is_some());
+    let before = scene.notes.len();
     look.apply(&mut scene)?;
+    remarks.extend(scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)));
     remarks.extend(look.environment.remark());
     remarks.extend(look.light_remarks());
     remarks.extend(look.gi.remarks());

@@ -42,6 +42,7 @@ use super::{
 use crate::{
     camera::Encoding,
     gpu::{Gpu, shader::Replacement},
+    image_io::Format,
     passes::tonemap::ToDisplay,
     scene::look::Look,
     studio::{self, Request},
@@ -431,17 +432,19 @@ impl App {
             }
         } else if ends(".json") {
             self.set(&[("camera.lens.prescription", Some(&whole))]);
-        } else if ends(".hdr") {
-            self.set(&[("environment.file", Some(&whole))]);
-        } else if ends(".exr") || ends(".png") {
-            match self.truth.load(file) {
-                Ok(()) => self.say(format!("{text} is the reference; V shows it")),
-                Err(error) => self.complain(error),
-            }
         } else {
-            self.complain(format!(
-                "{text}: drop a .glb or .gltf scene, a .look.toml, an .ies profile, a .json lens, an .hdr map, or an .exr or .png reference"
-            ));
+            // Images go by their first bytes, whatever they are called.
+            match Format::of_file(file) {
+                Ok(Format::Radiance) => self.set(&[("environment.file", Some(&whole))]),
+                Ok(Format::Exr | Format::Png | Format::Jpeg) => match self.truth.load(file) {
+                    Ok(()) => self.say(format!("{text} is the reference; V shows it")),
+                    Err(error) => self.complain(error),
+                },
+                Err(error) => self.complain(format!(
+                    "{text}: {error}; drop a .glb or .gltf scene, a .look.toml, an .ies profile, a .json lens, an .hdr \
+                     map, or an EXR, PNG or JPEG reference"
+                )),
+            }
         }
     }
 

@@ -503,7 +503,7 @@ impl Document {
         for (path, file) in look::flattened(&text) {
             let name = path.strip_prefix("water.").and_then(|rest| rest.strip_suffix(".flow"));
             let bytes = name.and_then(|_| fs::read(self.copy_of_map(&file)).ok());
-            if let (Some(name), Some(Ok(map))) = (name, bytes.map(|bytes| FlowMap::from_png(&bytes))) {
+            if let (Some(name), Some(Ok(map))) = (name, bytes.map(|bytes| FlowMap::from_bytes(&bytes))) {
                 maps.insert(name.into(), Painted { file, map: Arc::new(map) });
             }
         }

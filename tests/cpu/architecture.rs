@@ -7,8 +7,9 @@ use std::{
 };
 
 /// Ground floor first. A module may import from its own floor and from those before it.
-const FLOORS: [&str; 17] = [
+const FLOORS: [&str; 18] = [
     "photometry",
+    "image_io",
     "camera",
     "optics",
     "scene",

@@ -364,7 +364,7 @@ fn maps_from_files() {
     }
     // Lossy DWAB with negative samples: an answer, and if it is a map, a sound one.
     match environment::load(&folder.join("negative/studio_dwab.exr")) {
-        Ok(map) => assert!(map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)),
+        Ok(loaded) => assert!(loaded.map.texels().iter().all(|texel| texel.is_finite() && texel.min_element() >= 0.0)),
         Err(error) => assert!(error.to_string().contains("save it again"), "{error}"),
     }
     assert!(environment::load(&folder.join("spiaggia_di_mondello_1k.hdr")).is_ok());

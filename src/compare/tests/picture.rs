@@ -126,6 +126,17 @@ fn pixels_that_are_no_numbers_are_counted() {
     let picture = Picture::from_bytes(&exr(vec![("Y", ex::FlatSamples::F32(values))]), None).unwrap();
     assert_eq!(picture.not_finite(), 2);
     assert_eq!((picture.pixels()[3], picture.pixels()[8]), ([0.0; 3], [8.0; 3]));
+    // The same in both is no difference; another place or another value is one.
+    let of = |at: usize, value: f32| {
+        let mut pixels = vec![[1.0; 3]; 4];
+        pixels[at][1] = value;
+        Picture::from_nits(2, 2, pixels).unwrap()
+    };
+    let nan = of(1, f32::NAN);
+    assert!(nan.same_not_finite(&of(1, f32::from_bits(0xffc0_1234))) && nan == of(1, f32::NAN));
+    for other in [of(2, f32::NAN), of(1, f32::INFINITY), of(1, 5.0)] {
+        assert!(!nan.same_not_finite(&other));
+    }
 }
 
 #[test]

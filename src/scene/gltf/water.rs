@@ -55,8 +55,8 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
 
 fn flow_map(uri: &str, files: &Files<'_>) -> Result<FlowMap, String> {
     match uri::parse(uri)? {
-        Target::Data { payload, base64, .. } => FlowMap::from_png(&uri::decode(payload, base64)?),
-        Target::File(path) => FlowMap::from_png(&files.read(&path)?),
+        Target::Data { payload, base64, .. } => FlowMap::from_bytes(&uri::decode(payload, base64)?),
+        Target::File(path) => FlowMap::from_bytes(&files.read(&path)?),
     }
 }
 

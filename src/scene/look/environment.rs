@@ -17,12 +17,15 @@ use crate::{
         lights::{Emitter, LightStrength, PhysicalLight, SUN_ANGULAR_RADIUS},
         sky::{Air, Atmosphere, Body, Sky, Source, solar_illuminance},
     },
-    scene::{Environment, Light, Node, Scene, build::facing, environment},
+    scene::{Environment, Light, Node, Note, NoteKind, Scene, build::facing, environment},
 };
 
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("environment.file", "an equirectangular .hdr or .exr file, beside the look file"),
+    (
+        "environment.file",
+        "an equirectangular EXR, HDR, PNG or JPEG file, beside the look file; an EXR's layer as FILE.exr:LAYER",
+    ),
     (
         "environment.lux",
         "illuminance of 0 or more on level ground: a file's map is scaled to it, or sky, sun and moon together by one factor",
@@ -167,8 +170,14 @@ impl EnvironmentLook {
             bodies.iter().map(|&body| Sky::new(&atmosphere, body)).collect()
         };
         let (map, origin) = if let Some(file) = &self.file {
-            let map = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
-            (Some(map), file.display().to_string())
+            let loaded = environment::load(file).map_err(|error| input("environment.file", file, error.detail))?;
+            let place = file.display().to_string();
+            scene.notes.extend(loaded.remarks.into_iter().map(|remark| Note {
+                kind: NoteKind::Repaired,
+                place: place.clone(),
+                message: remark,
+            }));
+            (Some(loaded.map), place)
         } else if self.sky.unwrap_or(true) && !skies.is_empty() {
             let [width, height] = SKY_SIZE;
             let nits = |direction: DVec3| skies.iter().map(|sky| sky.luminance(direction)).sum();

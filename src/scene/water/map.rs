@@ -1,21 +1,18 @@
 //! Flow maps: which way water goes at each place of a rectangle, and in which phase of its cycle the place is.
 
-use std::{
-    fs::{self, File},
-    io::{BufReader, Cursor},
-    path::Path,
-};
+use std::path::Path;
 
-use exr::prelude::{self as ex, ReadChannels as _, ReadLayers as _};
 use glam::{DVec2, Vec2};
-use image::ImageDecoder;
 
 use super::{flow, waves};
+use crate::image_io::{self, Format};
 
 /// Most texels on each side of a map.
 pub const MOST_SIDE: u32 = 4096;
 /// Most bytes of a file.
 const MOST_BYTES: u64 = 256 << 20;
+/// What an error says of the channels.
+const CHANNELS: &str = "a flow map has the flow along x in red and along z in green";
 
 /// A flow over a rectangle, x to the right and z down its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,99 +93,56 @@ impl FlowMap {
         self.velocity.iter().zip(&self.noise).flat_map(texel).collect()
     }
 
-    /// A map from a file, by its ending: PNG, whose codes are 0 at 128 of 255 (or 32896 of 65535), or EXR, whose red and green are
-    /// -1 to 1. Alpha, where there is one, is the phase; else phases are made.
+    /// A map from a file, as `from_bytes`.
     ///
     /// # Errors
     /// What is wrong with the file, and what to do about it, in one line.
     pub fn read(file: &Path) -> Result<Self, String> {
-        let length = fs::metadata(file).map_err(|error| format!("{error}; check the path"))?.len();
-        if length > MOST_BYTES {
-            return Err(format!("{length} bytes are more than a flow map has ({MOST_BYTES})"));
-        }
-        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-        match extension.as_str() {
-            "png" => Self::from_png(&fs::read(file).map_err(|error| error.to_string())?),
-            "exr" => Self::from_exr(BufReader::new(File::open(file).map_err(|error| error.to_string())?)),
-            _ => Err("a flow map is a .png or an .exr".into()),
-        }
+        Self::from_bytes(&image_io::read_file(file, MOST_BYTES)?)
     }
 
-    /// A map from the bytes of a PNG.
+    /// A map from the bytes of a file, whose first ones decide the format: PNG, whose codes are 0 at 128 of 255 (or
+    /// 32896 of 65535), or EXR, whose red and green are -1 to 1. Alpha, where there is one, is the phase; else phases
+    /// are made.
     ///
     /// # Errors
     /// As `read`.
-    pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
-        if let Some(space) = color_space(bytes) {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        match Format::of(bytes)? {
+            Format::Png => Self::from_png(bytes),
+            Format::Exr => Self::from_exr(bytes),
+            other => Err(format!("it is {} by its first bytes; a flow map is a PNG or an EXR", other.name())),
+        }
+    }
+
+    fn from_png(bytes: &[u8]) -> Result<Self, String> {
+        if let Some(space) = image_io::color_space(bytes) {
             return Err(format!(
                 "it says that its colours are {space}, but a flow map holds vectors, not colours: save it without a colour profile"
             ));
         }
-        let decoder = image::codecs::png::PngDecoder::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
-        let (width, height) = decoder.dimensions();
-        let (width, height) = check_size(u64::from(width), u64::from(height))?;
-        let kind = decoder.color_type();
-        if !kind.has_color() {
-            return Err("it is grey; a flow map has the flow along x in red and along z in green".into());
-        }
-        let has_alpha = kind.has_alpha();
-        let picture = image::DynamicImage::from_decoder(decoder).map_err(|error| damaged(&error))?.into_rgba16();
-        let component = |code: u16| {
-            // Eight bits come as 257 times what they were.
-            let code = f32::from(code);
-            ((code - 32896.0) / 32639.0).clamp(-1.0, 1.0)
-        };
-        let texels: Vec<_> = picture.pixels().collect();
-        let velocity = texels.iter().map(|p| Vec2::new(component(p.0[0]), component(p.0[1]))).collect();
-        let noise = if has_alpha {
-            texels.iter().map(|p| f32::from(p.0[3]) / 65535.0).collect()
-        } else {
-            phases(width, height)
-        };
+        let ([width, height], has_alpha, texels) = image_io::wide_codes(bytes, &check_size)
+            .map_err(|error| if error == "it is grey" { format!("{error}; {CHANNELS}") } else { error })?;
+        // Eight bits come as 257 times what they were.
+        let component = |code: u16| ((f32::from(code) - 32896.0) / 32639.0).clamp(-1.0, 1.0);
+        let velocity = texels.iter().map(|p| Vec2::new(component(p[0]), component(p[1]))).collect();
+        let noise =
+            if has_alpha { texels.iter().map(|p| f32::from(p[3]) / 65535.0).collect() } else { phases(width, height) };
         Ok(Self { width, height, velocity, noise })
     }
 
-    /// A map from an EXR.
-    ///
-    /// # Errors
-    /// As `read`.
-    pub fn from_exr(mut from: impl std::io::Read + std::io::Seek) -> Result<Self, String> {
-        let meta = ex::MetaData::read_from_buffered(&mut from, false).map_err(|error| damaged(&error))?;
-        for header in &meta.headers {
-            check_size(header.layer_size.0 as u64, header.layer_size.1 as u64)?;
-        }
-        let header = meta.headers.first().ok_or("it has no picture in it")?;
-        let names: Vec<String> = header.channels.list.iter().map(|channel| channel.name.to_string()).collect();
-        for needed in ["R", "G"] {
-            if !names.iter().any(|name| name == needed) {
-                let found = names.join(", ");
-                return Err(format!(
-                    "it has no channel {needed} (it has {found}); a flow map has the flow along x in R and along z in G"
-                ));
-            }
-        }
-        from.rewind().map_err(|error| error.to_string())?;
-        let read = ex::read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer();
-        let picture = read.all_attributes().non_parallel().from_buffered(from).map_err(|error| damaged(&error))?;
-        let layer = &picture.layer_data;
-        let (width, height) = check_size(layer.size.0 as u64, layer.size.1 as u64)?;
-        let channel = |name: &str| -> Option<Vec<f32>> {
-            let found = layer.channel_data.list.iter().find(|channel| channel.name.to_string() == name)?;
-            Some(found.sample_data.values_as_f32().collect())
-        };
-        let (Some(x), Some(z)) = (channel("R"), channel("G")) else { return Err("it has no red and green".into()) };
-        if x.len() != width * height || z.len() != width * height {
-            return Err("its channels are not as large as its picture".into());
-        }
-        if let Some(bad) = x.iter().chain(&z).find(|v| !(-1.001..=1.001).contains(*v)) {
+    fn from_exr(bytes: &[u8]) -> Result<Self, String> {
+        let ([width, height], has_alpha, texels) = image_io::exr::red_green_alpha(bytes, &check_size)
+            .map_err(|error| if error.contains("no channel") { format!("{error}; {CHANNELS}") } else { error })?;
+        if let Some(bad) = texels.iter().flat_map(|[x, z, _]| [x, z]).find(|v| !(-1.001..=1.001).contains(*v)) {
             return Err(format!("it holds {bad}; its numbers are fractions of the full speed, -1 to 1"));
         }
-        let noise = channel("A").filter(|alpha| alpha.len() == width * height);
-        let noise = noise.map_or_else(
-            || phases(width, height),
-            |alpha| alpha.iter().map(|a| if a.is_finite() { a.clamp(0.0, 1.0) } else { 0.0 }).collect(),
-        );
-        let velocity = x.iter().zip(&z).map(|(x, z)| Vec2::new(*x, *z)).collect();
+        let velocity = texels.iter().map(|[x, z, _]| Vec2::new(*x, *z)).collect();
+        let noise = if has_alpha {
+            texels.iter().map(|[.., a]| if a.is_finite() { a.clamp(0.0, 1.0) } else { 0.0 }).collect()
+        } else {
+            phases(width, height)
+        };
         Ok(Self { width, height, velocity, noise })
     }
 
@@ -243,42 +197,21 @@ fn phases(width: usize, height: usize) -> Vec<f32> {
     (0..width * height).map(at).collect()
 }
 
-fn check_size(width: u64, height: u64) -> Result<(usize, usize), String> {
+fn check_size(width: u64, height: u64) -> Result<(), String> {
     let most = u64::from(MOST_SIDE);
     if !(2..=most).contains(&width) || !(2..=most).contains(&height) {
         return Err(format!("{width}x{height} pixels; a flow map has 2 to {most} on each side"));
     }
-    Ok((width as usize, height as usize))
-}
-
-/// The colour space that a PNG says it has (PNG 1.2 section 4.2.2, PNG 3 section 11.3.2): none where it says nothing, or that its
-/// values are linear.
-fn color_space(bytes: &[u8]) -> Option<&'static str> {
-    let mut rest = bytes.get(8..)?;
-    loop {
-        let (length, after) = rest.split_first_chunk::<4>()?;
-        let (kind, data) = after.split_first_chunk::<4>()?;
-        let length = u32::from_be_bytes(*length) as usize;
-        match kind {
-            b"sRGB" => return Some("sRGB"),
-            b"iCCP" => return Some("those of a profile (iCCP)"),
-            b"cICP" => return Some("those of a video standard (cICP)"),
-            b"gAMA" if data.get(..4) != Some(&100_000u32.to_be_bytes()) => return Some("gamma-encoded (gAMA)"),
-            b"IDAT" | b"IEND" => return None,
-            _ => {}
-        }
-        rest = data.get(length.checked_add(4)?..)?;
-    }
-}
-
-fn damaged(error: &impl ToString) -> String {
-    let text = error.to_string();
-    format!("{}; it is damaged: save it again", text.lines().next().unwrap_or_default())
+    Ok(())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
+    use exr::prelude as ex;
+
     use super::*;
 
     fn png(kind: image::ExtendedColorType, channels: usize, bytes: Option<&[u8]>) -> Vec<u8> {
@@ -375,7 +308,7 @@ mod tests {
         for i in 0..exr.len() {
             let mut bent = exr.clone();
             bent[i] ^= 0xff;
-            if let Ok(map) = FlowMap::from_exr(Cursor::new(&bent)) {
+            if let Ok(map) = FlowMap::from_bytes(&bent) {
                 assert!(map.velocity.iter().all(|v| v.is_finite()));
             }
         }

@@ -1,0 +1,733 @@
+//! OpenEXR: which channels are the image, and their samples in the display window.
+//!
+//! The format: "OpenEXR File Layout", "Technical Introduction to OpenEXR" and "Standard attributes" (openexr.com), whose
+//! names are used here: parts, layers (what stands before a channel's last dot), data window and display window.
+//! Attributes and compressed blocks are decoded by the crate `exr`. Chunks are found here, so that parts that are not
+//! asked for, deep ones among them, do not matter, and nothing is allocated that the file's length rules out.
+
+use std::io::Cursor;
+
+use ::exr::{
+    block::{
+        UncompressedBlock,
+        chunk::{Chunk, CompressedBlock, CompressedScanLineBlock, CompressedTileBlock, TileCoordinates},
+    },
+    compression::Compression,
+    error::Error,
+    math::Vec2,
+    meta::{
+        BlockDescription, MetaData,
+        attribute::{EnvironmentMap, SampleType},
+        header::Header,
+    },
+};
+use glam::DVec3;
+use half::f16;
+
+use super::{Encoding, Image, MAX_PIXELS, SizeCheck, caught, chromaticity::Primaries, damaged, one_line};
+use crate::photometry::color::{D65, REC709_PRIMARIES};
+
+/// Parts that a file may have; each may claim memory for its tables.
+const MAX_PARTS: usize = 1024;
+/// Bytes of a decompressed block: the largest image that is read, as one tile of ten 32-bit channels.
+const MAX_BLOCK: usize = 40 * MAX_PIXELS as usize;
+const DEEP: &str = "it holds deep data, which are not read; flatten it";
+/// Names of layers or channels that an error lists.
+const LISTED: usize = 12;
+/// What programs call the layer that is the picture, among others: Blender, Arnold, V-Ray, Nuke, Houdini.
+const MAIN: [&str; 9] = ["combined", "beauty", "rgba", "rgb", "color", "composite", "main", "default", "image"];
+/// Names of a channel that is luminance.
+const LUMINANCE: [&str; 6] = ["Y", "L", "luminance", "gray", "grey", "value"];
+
+/// What channels of a layer are, by their places in the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// Red, green and blue.
+    Color([usize; 3]),
+    /// Luminance, and chroma (R-Y)/Y and (B-Y)/Y.
+    Chroma([usize; 3]),
+    /// Luminance alone.
+    Luminance(usize),
+    /// A direction: X, Y and Z.
+    Vector([usize; 3]),
+    /// One channel of another name.
+    Single(usize),
+}
+
+impl Content {
+    /// Lower is rather the picture.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Color(_) | Self::Chroma(_) => 0,
+            Self::Luminance(_) => 1,
+            Self::Vector(_) => 2,
+            Self::Single(_) => 3,
+        }
+    }
+
+    const fn channels(self) -> [usize; 3] {
+        match self {
+            Self::Color(three) | Self::Chroma(three) | Self::Vector(three) => three,
+            Self::Luminance(one) | Self::Single(one) => [one; 3],
+        }
+    }
+}
+
+/// Channels of one part that belong together.
+struct Group {
+    part: usize,
+    /// Part and layer, as a person would write it; empty for the picture without a name.
+    name: String,
+    /// The layer alone, without the part's name.
+    layer: String,
+    /// Channels by what stands behind the layer's name, with their places.
+    channels: Vec<(String, usize)>,
+    deep: bool,
+    /// None where they are no picture.
+    content: Option<Content>,
+}
+
+impl Group {
+    fn find(&self, names: &[&str]) -> Option<usize> {
+        let named = |name: &str| self.channels.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        names.iter().find_map(|name| named(name)).map(|(_, index)| *index)
+    }
+
+    /// Whether it is called what programs call their picture.
+    fn is_main(&self) -> bool {
+        let last = self.name.rsplit('.').next().unwrap_or_default();
+        MAIN.iter().any(|name| last.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The groups of a part: channels by what stands before their last dot.
+fn groups(part: usize, header: &Header) -> Vec<Group> {
+    let part_name = header.own_attributes.layer_name.as_ref().map(ToString::to_string).unwrap_or_default();
+    let mut layers: Vec<(String, Vec<(String, usize)>)> = Vec::new();
+    for (index, channel) in header.channels.list.iter().enumerate() {
+        let name = channel.name.to_string();
+        let (layer, channel) = name.rsplit_once('.').unwrap_or(("", &name));
+        match layers.iter_mut().find(|(known, _)| known == layer) {
+            Some((_, channels)) => channels.push((channel.to_owned(), index)),
+            None => layers.push((layer.to_owned(), vec![(channel.to_owned(), index)])),
+        }
+    }
+    let named = |(layer, channels): (String, Vec<(String, usize)>)| {
+        let name = match (part_name.as_str(), layer.as_str()) {
+            ("", layer) => layer.to_owned(),
+            (part, "") => part.to_owned(),
+            (part, layer) => format!("{part}.{layer}"),
+        };
+        let mut group = Group { part, name, layer, channels, deep: header.deep, content: None };
+        group.content = content(&group).filter(|_| !header.deep);
+        group
+    };
+    layers.into_iter().map(named).collect()
+}
+
+fn content(group: &Group) -> Option<Content> {
+    let three = |names: [&[&str]; 3]| -> Option<[usize; 3]> {
+        Some([group.find(names[0])?, group.find(names[1])?, group.find(names[2])?])
+    };
+    if let Some(color) = three([&["R", "red"], &["G", "green"], &["B", "blue"]]) {
+        return Some(Content::Color(color));
+    }
+    if let Some(chroma) = three([&["Y"], &["RY"], &["BY"]]) {
+        return Some(Content::Chroma(chroma));
+    }
+    if let Some(vector) = three([&["X"], &["Y"], &["Z"]]) {
+        return Some(Content::Vector(vector));
+    }
+    if let Some(one) = group.find(&LUMINANCE) {
+        return Some(Content::Luminance(one));
+    }
+    let alpha = |name: &str| name.eq_ignore_ascii_case("A") || name.eq_ignore_ascii_case("alpha");
+    let shown: Vec<usize> = group.channels.iter().filter(|(name, _)| !alpha(name)).map(|(_, index)| *index).collect();
+    match shown.as_slice() {
+        [one] => Some(Content::Single(*one)),
+        _ => None,
+    }
+}
+
+/// At most `LISTED` names, in quotes.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.map(|name| format!("'{}'", one_line(&name))).collect();
+    let more = names.len().saturating_sub(LISTED);
+    names.truncate(LISTED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
+}
+
+/// The group of a name: as it is written, else without regard to case, else by the end of its name.
+fn named<'a>(groups: &'a [Group], layer: &str) -> Result<&'a Group, String> {
+    let only = |matches: &dyn Fn(&Group) -> bool| {
+        let mut found = groups.iter().filter(|group| matches(group));
+        found.next().filter(|_| found.next().is_none())
+    };
+    let end = format!(".{layer}");
+    let usable = || listed(groups.iter().filter(|group| group.content.is_some()).map(|group| group.name.clone()));
+    let found = (groups.iter().find(|group| group.name == layer))
+        .or_else(|| groups.iter().find(|group| group.layer == layer))
+        .or_else(|| only(&|group| group.name.eq_ignore_ascii_case(layer)))
+        .or_else(|| only(&|group| group.name.ends_with(&end)))
+        .ok_or_else(|| format!("it has no layer '{}'; it has {}", one_line(layer), usable()))?;
+    if found.deep {
+        return Err(DEEP.into());
+    }
+    if found.content.is_none() {
+        let name = one_line(layer);
+        return Err(format!(
+            "its layer '{name}' has neither red, green and blue nor a single channel; choose one of {}",
+            usable()
+        ));
+    }
+    Ok(found)
+}
+
+/// The group that is the picture where none is named, and a remark where another could be meant.
+fn unnamed(groups: &[Group]) -> Result<(&Group, Option<String>), String> {
+    let best = groups.iter().filter_map(|group| group.content.map(Content::rank)).min();
+    let Some(best) = best else {
+        if groups.iter().any(|group| group.deep) {
+            return Err(DEEP.into());
+        }
+        let channels = groups.iter().flat_map(|group| {
+            group.channels.iter().map(|(channel, _)| match group.name.as_str() {
+                "" => channel.clone(),
+                name => format!("{name}.{channel}"),
+            })
+        });
+        return Err(format!(
+            "it has no red, green and blue, and no luminance (its channels are {}); save it as an RGB picture",
+            listed(channels)
+        ));
+    };
+    let equal: Vec<&Group> =
+        groups.iter().filter(|g| g.content.is_some_and(|content| content.rank() == best)).collect();
+    let names = || listed(equal.iter().map(|group| group.name.clone()));
+    let unlayered: Vec<&Group> = equal.iter().copied().filter(|group| group.layer.is_empty()).collect();
+    let main = |among: &[&'_ Group]| {
+        let mut main = among.iter().copied().filter(|group| group.is_main());
+        main.next().filter(|_| main.next().is_none()).map(|group| (group.part, group.layer.clone()))
+    };
+    let pick = |(part, layer): (usize, String)| equal.iter().copied().find(|g| g.part == part && g.layer == layer);
+    let several = |group: &Group| {
+        Some(format!("'{}' is taken of {}; FILE.exr:LAYER takes another", one_line(&group.name), names()))
+    };
+    let (group, remark) = match (unlayered.as_slice(), equal.as_slice()) {
+        ([one], _) => (*one, None),
+        // Parts of one file, such as the two of a stereo picture: the first is the default.
+        ([first, ..], _) => main(&unlayered).and_then(pick).map_or((*first, several(first)), |group| (group, None)),
+        ([], [one]) => (*one, None),
+        ([], _) => (main(&equal).and_then(pick).map(|group| (group, None))).ok_or_else(|| {
+            format!("it has no picture without a name; add a layer, FILE.exr:LAYER, one of {}", names())
+        })?,
+    };
+    let odd = match group.content {
+        Some(Content::Single(_)) => {
+            let name = group.channels.iter().find(|(name, _)| !name.eq_ignore_ascii_case("A")).map(|(name, _)| name);
+            name.map(|name| format!("its only channel, '{}', counts as luminance", one_line(name)))
+        }
+        Some(Content::Vector(_)) => Some("its channels X, Y and Z count as red, green and blue".into()),
+        _ => None,
+    };
+    Ok((group, remark.or(odd)))
+}
+
+/// Reads a layer of an EXR; none is the picture without a name, or what programs call their picture.
+pub(super) fn read(bytes: &[u8], layer: Option<&str>, check: SizeCheck<'_>) -> Result<Image, String> {
+    let file = Exr::open(bytes)?;
+    let groups = file.groups();
+    let (group, remark) = match layer {
+        Some(layer) => (named(&groups, layer)?, None),
+        None => unnamed(&groups)?,
+    };
+    let (Some(content), Some(header)) = (group.content, file.meta.headers.get(group.part)) else {
+        return Err("it has no picture".into());
+    };
+    let wanted = content.channels();
+    let half = wanted.iter().all(|at| header.channels.list.get(*at).is_some_and(|c| c.sample_type == SampleType::F16));
+    let shared = header.shared_attributes.clone();
+    let white = header.own_attributes.white_luminance;
+    let canvas = file.canvas(group.part, wanted.map(Some), check)?;
+    let mut image = Image::plain(canvas.size, canvas.pixels, Encoding::Scene);
+    image.half = half;
+    image.remarks.extend(remark);
+    image.notes.extend(canvas.note);
+    // Directions and data have no primaries.
+    let primaries = shared.chromaticities.map(|c| {
+        let f = f64::from;
+        let numbers = [c.red.0, c.red.1, c.green.0, c.green.1, c.blue.0, c.blue.1, c.white.0, c.white.1];
+        Primaries::new(numbers.map(f))
+    });
+    if let Content::Chroma(_) = content {
+        let own = primaries.unwrap_or(Primaries { rgb: REC709_PRIMARIES, white: D65 });
+        rgb_from_chroma(&mut image.pixels, own.luminance_weights());
+    }
+    if let (Some(primaries), Content::Color(_) | Content::Chroma(_)) = (primaries, content) {
+        image.convert(primaries, "the attribute chromaticities");
+    }
+    // "whiteLuminance: the luminance, in nits, of the RGB value (1,1,1)" (OpenEXR, "Standard attributes").
+    if let Some(white) = white {
+        if white.is_normal() && white > 0.0 {
+            if (white - 1.0).abs() > 1e-6 {
+                image.scale = DVec3::splat(f64::from(white));
+                image.notes.push(format!("values times {white} nits (the attribute whiteLuminance)"));
+            }
+        } else {
+            image.remarks.push(format!("the attribute whiteLuminance is {white}, counted as 1"));
+        }
+    }
+    Ok(image)
+}
+
+/// Luminance and chroma to RGB: R = (RY + 1) Y, B = (BY + 1) Y, and G by what is left of the luminance ("Technical
+/// Introduction to OpenEXR", "Luminance/Chroma Images").
+fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
+    for pixel in pixels {
+        let [y, ry, by] = pixel.map(f64::from);
+        let (r, b) = ((ry + 1.0) * y, (by + 1.0) * y);
+        *pixel = [r as f32, ((y - r * wr - b * wb) / wg) as f32, b as f32];
+    }
+}
+
+/// Red, green and alpha of the picture, as they are stored; alpha is none where there is none. For maps of vectors, which
+/// have no color space: size, then one `[red, green, alpha]` a pixel. Where no data are, all are 0.
+///
+/// # Errors
+/// Why the bytes cannot be used, in one line.
+pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<([usize; 2], bool, Vec<[f32; 3]>), String> {
+    caught(|| {
+        let file = Exr::open(bytes)?;
+        let groups = file.groups();
+        let flat = |group: &&Group| !group.deep;
+        let both = |group: &&Group| group.find(&["R", "red"]).is_some() && group.find(&["G", "green"]).is_some();
+        let mut usable = groups.iter().filter(flat).filter(both);
+        let first = usable.next();
+        let group = (groups.iter().filter(flat).filter(both).find(|group| group.layer.is_empty())).or(first);
+        let Some(group) = group else {
+            let group = groups.iter().find(flat).ok_or("it has no picture in it")?;
+            let lacks = if group.find(&["R", "red"]).is_none() { "R" } else { "G" };
+            let found = listed(group.channels.iter().map(|(name, _)| name.clone()));
+            return Err(format!("it has no channel {lacks} (it has {found})"));
+        };
+        let alpha = group.find(&["A", "alpha"]);
+        let wanted = [group.find(&["R", "red"]), group.find(&["G", "green"]), alpha];
+        let canvas = file.canvas(group.part, wanted, check)?;
+        Ok((canvas.size, alpha.is_some(), canvas.pixels))
+    })
+}
+
+/// A file whose headers have been read.
+struct Exr<'a> {
+    bytes: &'a [u8],
+    meta: MetaData,
+    /// Where the tables of chunks begin.
+    tables: usize,
+}
+
+impl<'a> Exr<'a> {
+    fn open(bytes: &'a [u8]) -> Result<Self, String> {
+        let mut cursor = Cursor::new(bytes);
+        let meta = MetaData::read_from_buffered(&mut cursor, false).map_err(|error| cause(&error))?;
+        if meta.headers.is_empty() || meta.headers.len() > MAX_PARTS {
+            return Err(format!("{} parts; 1 to {MAX_PARTS} are read", meta.headers.len()));
+        }
+        let tables = usize::try_from(cursor.position()).map_err(damaged)?;
+        Ok(Self { bytes, meta, tables })
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        self.meta.headers.iter().enumerate().flat_map(|(part, header)| groups(part, header)).collect()
+    }
+
+    /// Channels of a part in the display window.
+    fn canvas(mut self, part: usize, wanted: [Option<usize>; 3], check: SizeCheck<'_>) -> Result<Canvas, String> {
+        let header = self.meta.headers.get(part).ok_or("it has no such part")?.clone();
+        if header.deep {
+            return Err(DEEP.into());
+        }
+        if matches!(header.compression, Compression::HTJ2K32 | Compression::HTJ2K256) {
+            return Err("it is compressed by HTJ2K, which is not read; save it with ZIP".into());
+        }
+        let display = header.shared_attributes.display_window.size;
+        let cube = header.own_attributes.environment_map == Some(EnvironmentMap::Cube);
+        check(display.0 as u64, display.1 as u64).map_err(|error| match cube {
+            true => {
+                format!("{error}; its attribute envmap says that it is a cube map: save it as latitude and longitude")
+            }
+            false => error,
+        })?;
+        let data = header.layer_size;
+        if data.0.checked_mul(data.1).is_none_or(|pixels| pixels as u64 > MAX_PIXELS || pixels == 0) {
+            return Err(format!("its data window has {}x{} pixels; 1 to {MAX_PIXELS} are read", data.0, data.1));
+        }
+        check_sampling(&header)?;
+        let count = level_blocks(&header);
+        let chunks = self.chunks(part, count)?;
+        let truncated = |found: usize| {
+            format!("it is truncated: {found} of {count} blocks of its pixels are there; take the whole file")
+        };
+        if chunks.len() < count {
+            return Err(truncated(chunks.len()));
+        }
+        // What this many bytes could hold at most, by the best that each compression can do.
+        let stored: usize = chunks.iter().map(|chunk| chunk.size).sum();
+        let needed = header.channels.list.iter().map(|channel| {
+            let samples = data.0 / channel.sampling.0 * (data.1 / channel.sampling.1);
+            samples * channel.sample_type.bytes_per_sample()
+        });
+        if stored.saturating_mul(most_expansion(header.compression)) < needed.sum() {
+            return Err(truncated(0));
+        }
+        let mut canvas = Canvas::new(&header, [display.0, display.1])?;
+        let mut come = vec![false; count];
+        for chunk in chunks {
+            let (index, block) = self.block(part, &chunk)?;
+            if let Some(come) = come.get_mut(index) {
+                *come = true;
+            }
+            canvas.put(&block, &header, wanted)?;
+        }
+        let found = come.iter().filter(|come| **come).count();
+        if found < count {
+            return Err(truncated(found));
+        }
+        canvas.fill_subsampled(&header, wanted);
+        Ok(canvas)
+    }
+
+    /// The blocks of the largest level of a part.
+    fn chunks(&self, part: usize, count: usize) -> Result<Vec<Place>, String> {
+        let length = |headers: &[Header]| -> Option<usize> {
+            headers.iter().try_fold(0usize, |sum, header| sum.checked_add(header.chunk_count))?.checked_mul(8)
+        };
+        let (before, all) = (self.meta.headers.get(..part).and_then(length), length(&self.meta.headers));
+        let (Some(before), Some(all)) = (before, all) else { return Err(damaged("its tables of chunks have no size")) };
+        let end = self.tables.saturating_add(all);
+        if end > self.bytes.len() {
+            return Err(format!(
+                "it is truncated: its table of chunks ends at byte {end}, the file at {}; take the whole file",
+                self.bytes.len()
+            ));
+        }
+        // The largest level comes first in the table.
+        let table = self.bytes.get(self.tables + before..).unwrap_or_default();
+        let places: Option<Vec<Place>> = (table.chunks_exact(8).take(count))
+            .map(|entry| {
+                let at = usize::try_from(u64::from_le_bytes(entry.try_into().ok()?)).ok()?;
+                self.place(at).filter(|place| at >= end && place.part == part && place.is_largest())
+            })
+            .collect();
+        if let Some(places) = places {
+            return Ok(places);
+        }
+        // A table that was never written, or points elsewhere: the chunks lie one after the other.
+        let mut places = Vec::new();
+        let mut at = end;
+        while let Some(place) = self.place(at) {
+            at = place.start + place.size;
+            if place.part == part && place.is_largest() {
+                places.push(place);
+            }
+        }
+        Ok(places)
+    }
+
+    /// The chunk that begins at a byte; none where none does, or it is cut off.
+    fn place(&self, at: usize) -> Option<Place> {
+        let mut rest = self.bytes.get(at..)?;
+        let number = |rest: &mut &[u8]| -> Option<i32> {
+            let (bytes, after) = rest.split_first_chunk::<4>()?;
+            *rest = after;
+            Some(i32::from_le_bytes(*bytes))
+        };
+        let size = |rest: &mut &[u8]| -> Option<usize> {
+            let (bytes, after) = rest.split_first_chunk::<8>()?;
+            *rest = after;
+            usize::try_from(u64::from_le_bytes(*bytes)).ok()
+        };
+        let part = if self.meta.requirements.has_multiple_layers { number(&mut rest)? } else { 0 };
+        let part = usize::try_from(part).ok()?;
+        let header = self.meta.headers.get(part)?;
+        let coordinates = match header.blocks {
+            BlockDescription::ScanLines => Coordinates::Line(number(&mut rest)?),
+            BlockDescription::Tiles(_) => {
+                let mut next = || number(&mut rest).and_then(|number| usize::try_from(number).ok());
+                let (x, y, level_x, level_y) = (next()?, next()?, next()?, next()?);
+                Coordinates::Tile { tile: [x, y], level: [level_x, level_y] }
+            }
+        };
+        let size = if header.deep {
+            let (table, packed, _) = (size(&mut rest)?, size(&mut rest)?, size(&mut rest)?);
+            table.checked_add(packed)?
+        } else {
+            usize::try_from(number(&mut rest)?).ok()?
+        };
+        let start = self.bytes.len() - rest.len();
+        (size <= rest.len()).then_some(Place { part, coordinates, start, size })
+    }
+
+    /// The number of a block within its level, and its samples.
+    fn block(&mut self, part: usize, place: &Place) -> Result<(usize, UncompressedBlock), String> {
+        let data = self.bytes.get(place.start..place.start + place.size).unwrap_or_default().to_vec();
+        let compressed_block = match place.coordinates {
+            Coordinates::Line(y_coordinate) => {
+                CompressedBlock::ScanLine(CompressedScanLineBlock { y_coordinate, compressed_pixels_le: data })
+            }
+            Coordinates::Tile { tile, level } => CompressedBlock::Tile(CompressedTileBlock {
+                coordinates: TileCoordinates {
+                    tile_index: Vec2(tile[0], tile[1]),
+                    level_index: Vec2(level[0], level[1]),
+                },
+                compressed_pixels_le: data,
+            }),
+        };
+        let header = self.meta.headers.get_mut(part).ok_or("it has no such part")?;
+        let at = header.get_block_data_indices(&compressed_block).map_err(|error| cause(&error))?;
+        let bounds = header.get_absolute_block_pixel_coordinates(at).map_err(|error| cause(&error))?;
+        let index = match header.blocks {
+            BlockDescription::ScanLines => at.tile_index.1,
+            BlockDescription::Tiles(tiles) => {
+                at.tile_index.1 * header.layer_size.0.div_ceil(tiles.tile_size.0) + at.tile_index.0
+            }
+        };
+        let rows = |sampling: usize| {
+            let start = bounds.position.1.max(0) as usize;
+            (start + bounds.size.1).div_ceil(sampling) - start.div_ceil(sampling)
+        };
+        let bytes: usize = (header.channels.list.iter())
+            .map(|c| rows(c.sampling.1) * (bounds.size.0 / c.sampling.0) * c.sample_type.bytes_per_sample())
+            .sum();
+        let area = bounds.size.0 * bounds.size.1;
+        if bytes > MAX_BLOCK {
+            return Err(format!("a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"));
+        }
+        // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they differ.
+        if area == 0 || bytes % area != 0 {
+            return Err("its channels are subsampled in a way that is not read; save it as an RGB picture".into());
+        }
+        header.channels.bytes_per_pixel = bytes / area;
+        let chunk = Chunk { layer_index: part, compressed_block };
+        let block = UncompressedBlock::decompress_chunk(chunk, &self.meta, false).map_err(|error| cause(&error))?;
+        if block.data.len() != bytes {
+            return Err(damaged(format!("a block has {} bytes, not {bytes}", block.data.len())));
+        }
+        Ok((index, block))
+    }
+}
+
+/// Where a chunk lies.
+struct Place {
+    part: usize,
+    coordinates: Coordinates,
+    /// Its first compressed byte.
+    start: usize,
+    size: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Coordinates {
+    /// The row of its first line.
+    Line(i32),
+    Tile {
+        tile: [usize; 2],
+        level: [usize; 2],
+    },
+}
+
+impl Place {
+    const fn is_largest(&self) -> bool {
+        match self.coordinates {
+            Coordinates::Line(_) => true,
+            Coordinates::Tile { level, .. } => level[0] == 0 && level[1] == 0,
+        }
+    }
+}
+
+/// How many blocks the largest level has.
+fn level_blocks(header: &Header) -> usize {
+    match header.blocks {
+        BlockDescription::ScanLines => header.layer_size.1.div_ceil(header.compression.scan_lines_per_block()),
+        BlockDescription::Tiles(tiles) => {
+            let [across, down] = [tiles.tile_size.0.max(1), tiles.tile_size.1.max(1)];
+            header.layer_size.0.div_ceil(across) * header.layer_size.1.div_ceil(down)
+        }
+    }
+}
+
+/// How many bytes one compressed byte can become, generously: deflate 1032, runs 64, Huffman runs of PIZ 512, both upon
+/// each other in DWA.
+const fn most_expansion(compression: Compression) -> usize {
+    match compression {
+        Compression::Uncompressed => 1,
+        Compression::RLE => 128,
+        Compression::B44 | Compression::B44A => 16,
+        Compression::DWAA(_) | Compression::DWAB(_) => 1 << 20,
+        _ => 1 << 12,
+    }
+}
+
+/// Subsampled channels: only whole ones, in scan lines ("OpenEXR File Layout", "Channel list").
+fn check_sampling(header: &Header) -> Result<(), String> {
+    let position = header.own_attributes.layer_position;
+    for channel in &header.channels.list {
+        let Vec2(x, y) = channel.sampling;
+        if (x, y) == (1, 1) {
+            continue;
+        }
+        let (Ok(sx), Ok(sy)) = (i32::try_from(x), i32::try_from(y)) else { return Err(damaged("a sampling rate")) };
+        let whole = sx > 0
+            && sy > 0
+            && header.layer_size.0 % x == 0
+            && header.layer_size.1 % y == 0
+            && position.0 % sx == 0
+            && position.1 % sy == 0;
+        if !whole || header.blocks != BlockDescription::ScanLines {
+            return Err(damaged(format!("a channel is sampled every {x}x{y} pixels, which its window does not allow")));
+        }
+        if matches!(header.compression, Compression::B44 | Compression::B44A) {
+            return Err("it has subsampled channels compressed by B44, which are not read; save it with ZIP".into());
+        }
+    }
+    Ok(())
+}
+
+/// The display window, being filled.
+struct Canvas {
+    size: [usize; 2],
+    /// Where the data window's first pixel lies in the display window.
+    offset: [i64; 2],
+    pixels: Vec<[f32; 3]>,
+    /// What was placed, where the windows differ.
+    note: Option<String>,
+}
+
+impl Canvas {
+    fn new(header: &Header, size: [usize; 2]) -> Result<Self, String> {
+        let [width, height] = size;
+        let display = header.shared_attributes.display_window;
+        let (at, data) = (header.own_attributes.layer_position, header.layer_size);
+        let offset = [i64::from(at.0) - i64::from(display.position.0), i64::from(at.1) - i64::from(display.position.1)];
+        let meets = |offset: i64, data: usize, display: usize| offset < display as i64 && offset + data as i64 > 0;
+        if !meets(offset[0], data.0, width) || !meets(offset[1], data.1, height) {
+            return Err("its data window lies outside of its display window; save it with the two alike".into());
+        }
+        let note = (offset != [0, 0] || data != Vec2(width, height)).then(|| {
+            format!(
+                "data window of {}x{} placed at {}, {} in a display window of {width}x{height}; the rest is black",
+                data.0, data.1, offset[0], offset[1]
+            )
+        });
+        Ok(Self { size, offset, pixels: vec![[0.0; 3]; width * height], note })
+    }
+
+    /// Takes over the samples of a block: row by row, in each the channels one after the other (OpenEXR File Layout,
+    /// "Pixel data"). Subsampled ones stand at their own pixels.
+    fn put(&mut self, block: &UncompressedBlock, header: &Header, wanted: [Option<usize>; 3]) -> Result<(), String> {
+        let (start, size) = (block.index.pixel_position, block.index.pixel_size);
+        let [width, height] = [self.size[0] as i64, self.size[1] as i64];
+        let mut rest = block.data.as_slice();
+        for y in start.1..start.1 + size.1 {
+            for (index, channel) in header.channels.list.iter().enumerate() {
+                let Vec2(across, down) = channel.sampling;
+                if y % down != 0 {
+                    continue;
+                }
+                let bytes = size.0 / across * channel.sample_type.bytes_per_sample();
+                let (line, after) = rest.split_at_checked(bytes).ok_or_else(|| damaged("a block is too short"))?;
+                rest = after;
+                let row = y as i64 + self.offset[1];
+                if !(0..height).contains(&row) || !wanted.contains(&Some(index)) {
+                    continue;
+                }
+                let row_start = (row * width) as usize;
+                let Some(pixels) = self.pixels.get_mut(row_start..row_start + width as usize) else { continue };
+                let first = start.0 as i64 + self.offset[0];
+                each_sample(line, channel.sample_type, |i, sample| {
+                    let column = usize::try_from(first + (i * across) as i64);
+                    let Some(pixel) = column.ok().and_then(|column| pixels.get_mut(column)) else { return };
+                    for (value, wanted) in pixel.iter_mut().zip(&wanted) {
+                        if *wanted == Some(index) {
+                            *value = sample;
+                        }
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Interpolates subsampled channels linearly between their samples, and holds them beyond the last.
+    fn fill_subsampled(&mut self, header: &Header, wanted: [Option<usize>; 3]) {
+        let data = header.layer_size;
+        for (slot, channel) in wanted.into_iter().enumerate() {
+            let Some(channel) = channel.and_then(|index| header.channels.list.get(index)) else { continue };
+            let Vec2(across, down) = channel.sampling;
+            for (axis, step, whole) in [(0, across, data.0), (1, down, data.1)] {
+                if step == 1 {
+                    continue;
+                }
+                // Places of the first and last sample that are seen, in the display window.
+                let (offset, end) = (self.offset[axis], self.size[axis] as i64);
+                let step = step as i64;
+                let first = offset + ((-offset).max(0) + step - 1) / step * step;
+                let last = offset + ((end - 1 - offset).min(whole as i64 - 1)).div_euclid(step) * step;
+                let (from, to) = (offset.max(0), (offset + whole as i64).min(end));
+                if first > last {
+                    continue;
+                }
+                let stride = if axis == 0 { 1 } else { self.size[0] };
+                let lines = if axis == 0 { self.size[1] } else { self.size[0] };
+                for line in 0..lines {
+                    let origin = if axis == 0 { line * self.size[0] } else { line };
+                    let index = |at: i64| origin + at.max(0) as usize * stride;
+                    for at in from..to {
+                        let low = (offset + (at - offset).div_euclid(step) * step).clamp(first, last);
+                        let high = (low + step).min(last);
+                        if at == low {
+                            continue;
+                        }
+                        let part =
+                            if high > low { ((at - low) as f32 / (high - low) as f32).clamp(0.0, 1.0) } else { 0.0 };
+                        let value = |at: i64| self.pixels.get(index(at)).map_or(0.0, |pixel| pixel[slot]);
+                        let between = value(low) + (value(high) - value(low)) * part;
+                        if let Some(pixel) = self.pixels.get_mut(index(at)) {
+                            pixel[slot] = between;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The samples of a line, in the order of bytes of this machine, as the decoder leaves them.
+fn each_sample(line: &[u8], kind: SampleType, mut take: impl FnMut(usize, f32)) {
+    let four = |part: &[u8]| [part[0], part[1], part[2], part[3]];
+    match kind {
+        SampleType::F16 => (line.chunks_exact(2).enumerate())
+            .for_each(|(i, part)| take(i, f16::from_ne_bytes([part[0], part[1]]).to_f32())),
+        SampleType::F32 => {
+            line.chunks_exact(4).enumerate().for_each(|(i, part)| take(i, f32::from_ne_bytes(four(part))));
+        }
+        SampleType::U32 => {
+            line.chunks_exact(4).enumerate().for_each(|(i, part)| take(i, u32::from_ne_bytes(four(part)) as f32));
+        }
+    }
+}
+
+/// What the decoder says, by its cause.
+fn cause(error: &Error) -> String {
+    match error {
+        Error::NotSupported(what) => {
+            format!("it uses what is not read ({}); save it again, flat and with ZIP", one_line(what))
+        }
+        Error::Invalid(what) if what.contains("missing bytes") => {
+            "it is truncated: it ends within its header; take the whole file".into()
+        }
+        error => damaged(error),
+    }
+}
