@@ -262,11 +262,15 @@ fn lines(args: &CompareArgs, numbers: &Summary, pair: &Pair<'_>) -> Vec<Line> {
     line("size", format!("{width}x{height}"), None, counted);
     if numbers.not_finite != [0, 0] {
         let [test, reference] = numbers.not_finite;
+        let same = numbers.same_not_finite;
         line(
             "NOT FINITE",
             format!("{test} in the test, {reference} in the reference"),
-            bounds(args).then(|| (false, "none with bounds".to_owned())),
-            "pixels that are infinite or no numbers; counted as black".into(),
+            bounds(args).then(|| (same, "none that differ".to_owned())),
+            format!(
+                "pixels that are infinite or no numbers; counted as black{}",
+                if same { "; the same in both" } else { "" }
+            ),
         );
     }
     let mean =

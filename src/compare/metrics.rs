@@ -1,7 +1,8 @@
 //! Numbers for how far a picture is from its reference. Pure functions of linear pixels.
 //!
 //! Each takes an optional mask: `true` is a pixel that counts, none is all of them. Each returns none where it has no
-//! meaning: nothing counts, or the reference is black. Sums run in one order and in double precision, so that the same
+//! meaning: nothing counts, or a difference is to be divided by a reference that is black. No difference is 0 by any
+//! measure, whatever the reference is. Sums run in one order and in double precision, so that the same
 //! pictures give the same bits. docs/compare.md says what each is good for, and when it misleads.
 
 use super::picture::{Encoding, Picture};
@@ -132,11 +133,12 @@ impl<'a> Pair<'a> {
         mean_of(both).map(|(test, reference)| [test, reference])
     }
 
-    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is kept.
+    /// Relative bias of the means of luminance: `mean(test) / mean(reference) - 1`. The sign is kept; equal means have
+    /// none.
     #[must_use]
     pub fn bias(&self) -> Option<f64> {
         let [test, reference] = self.means()?;
-        quotient(test, reference).map(|ratio| ratio - 1.0)
+        if test == reference { Some(0.0) } else { quotient(test, reference).map(|ratio| ratio - 1.0) }
     }
 
     /// Mean square error over pixels and channels, in the square of the channels' unit.
@@ -151,10 +153,13 @@ impl<'a> Pair<'a> {
         self.mse().map(f64::sqrt)
     }
 
-    /// `rmse` over the mean of the reference's channels.
+    /// `rmse` over the mean of the reference's channels; 0 where nothing differs.
     #[must_use]
     pub fn relative_rmse(&self) -> Option<f64> {
-        quotient(self.rmse()?, self.channel_mean()?)
+        match self.rmse()? {
+            0.0 => Some(0.0),
+            rmse => quotient(rmse, self.channel_mean()?),
+        }
     }
 
     fn channel_mean(&self) -> Option<f64> {
@@ -165,6 +170,9 @@ impl<'a> Pair<'a> {
     /// `RELATIVE_MSE_EPSILON` squares of the reference's mean, so that the unit does not matter.
     #[must_use]
     pub fn relative_mse(&self) -> Option<f64> {
+        if self.mse()? == 0.0 {
+            return Some(0.0);
+        }
         let mean = self.channel_mean()?;
         let epsilon = RELATIVE_MSE_EPSILON * mean * mean;
         if mean <= 0.0 || epsilon <= 0.0 {
@@ -203,30 +211,35 @@ impl<'a> Pair<'a> {
     }
 
     /// Signed differences in stops: `log2(test / reference)` of luminance. Luminances below `STOPS_FLOOR` of the
-    /// reference's mean count as this floor, so that two blacks are alike and noise in the dark is not infinite.
+    /// reference's mean count as this floor, so that two blacks are alike and noise in the dark is not infinite. Against
+    /// a reference whose mean is not above 0 there are differences only where luminances are equal, and they are 0.
     #[must_use]
     pub fn stops(&self) -> Option<Stops> {
         let [_, mean] = self.means()?;
         let floor = mean * STOPS_FLOOR;
-        if !(floor > 0.0 && floor.is_finite()) {
-            return None;
-        }
         let both = self.test.pixels().iter().zip(self.reference.pixels());
-        let map: Vec<f32> = both
-            .map(|(test, reference)| (luminance(*test).max(floor) / luminance(*reference).max(floor)).log2() as f32)
-            .collect();
+        let both = both.map(|(test, reference)| (luminance(*test), luminance(*reference)));
+        if !(floor > 0.0 && floor.is_finite()) {
+            if self.pixels().any(|(test, reference)| luminance(test) != luminance(reference)) {
+                return None;
+            }
+            // Pixels that do not count may differ.
+            let tiny = f64::from(f32::MIN_POSITIVE);
+            let map = both.map(|(test, reference)| (test.max(tiny) / reference.max(tiny)).log2() as f32).collect();
+            return Some(Stops { floor: 0.0, mean: 0.0, map });
+        }
+        let map: Vec<f32> =
+            both.map(|(test, reference)| (test.max(floor) / reference.max(floor)).log2() as f32).collect();
         let mean = self.mean(&map)?;
         Some(Stops { floor, mean, map })
     }
 
-    /// Relative bias block by block, `BLOCK` pixels a side.
+    /// Relative bias block by block, `BLOCK` pixels a side. Blocks of equal means have none, whatever the reference is.
     #[must_use]
     pub fn blocks(&self) -> Option<Blocks> {
         let [_, mean] = self.means()?;
         let floor = mean * BLOCK_FLOOR;
-        if !(floor > 0.0 && floor.is_finite()) {
-            return None;
-        }
+        let divides = floor > 0.0 && floor.is_finite();
         let (width, height) = (self.test.width(), self.test.height());
         let (across, down) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
         let mut sums = vec![(0.0f64, 0.0f64, 0usize); across * down];
@@ -236,11 +249,15 @@ impl<'a> Pair<'a> {
                 *sum = (sum.0 + luminance(*test), sum.1 + luminance(*reference), sum.2 + 1);
             }
         }
+        if !divides && sums.iter().any(|(test, reference, _)| test != reference) {
+            return None;
+        }
         let bias: Vec<Option<f32>> = sums
             .iter()
             .map(|&(test, reference, count)| {
                 let count = (count > 0).then_some(count as f64)?;
-                Some(((test - reference) / count / (reference / count).max(floor)) as f32)
+                let bias = || (test - reference) / count / (reference / count).max(floor);
+                Some(if test == reference { 0.0 } else { bias() as f32 })
             })
             .collect();
         let counted: Vec<(usize, f64)> =
@@ -333,7 +350,7 @@ pub fn off_edges(picture: &Picture) -> Vec<bool> {
 }
 
 /// Where a picture is smooth: `false` at pixels within whose neighbourhood, `radius` pixels to each side, luminance
-/// differs by more than `most` of the greatest there (0.1: 10 percent). For masks that leave out edges and shadow edges.
+/// differs by more than `most` of the magnitude of the greatest there (0.1: 10 percent). For masks that leave out edges and shadow edges.
 #[must_use]
 pub fn smooth(picture: &Picture, radius: usize, most: f64) -> Vec<bool> {
     let (width, height) = (picture.width(), picture.height());
@@ -354,7 +371,8 @@ pub fn smooth(picture: &Picture, radius: usize, most: f64) -> Vec<bool> {
     };
     let (least, greatest) = extremes(&luminance, &luminance, true);
     let (least, greatest) = extremes(&least, &greatest, false);
-    least.iter().zip(&greatest).map(|(low, high)| f64::from(high - low) <= most * f64::from(*high)).collect()
+    let flat = |(low, high): (&f32, &f32)| f64::from(*high) - f64::from(*low) <= most * f64::from(high.max(-*high));
+    least.iter().zip(&greatest).map(flat).collect()
 }
 
 fn luminance(pixel: [f32; 3]) -> f64 {

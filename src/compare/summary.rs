@@ -70,7 +70,8 @@ impl Spread {
     }
 }
 
-/// The numbers of a pair. None is what has no meaning there, such as a bias against a black reference.
+/// The numbers of a pair. None is what has no meaning there, such as the bias of light against a black reference; equal
+/// pictures have all numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Pixels across and down.
@@ -79,6 +80,8 @@ pub struct Summary {
     pub counted: usize,
     /// Pixels of test and reference that were infinite or no numbers.
     pub not_finite: [usize; 2],
+    /// Whether these are the same pixels with the same values in both.
+    pub same_not_finite: bool,
     /// Mean luminance of test and reference: nits (or the files' unit), or parts of a display's white.
     pub mean: Option<[f64; 2]>,
     /// `mean(test) / mean(reference) - 1` of luminance.
@@ -149,6 +152,7 @@ impl Summary {
             size: [width, test.height()],
             counted: pair.counted(),
             not_finite: [test.not_finite(), reference.not_finite()],
+            same_not_finite: test.same_not_finite(reference),
             mean: pair.means(),
             bias: pair.bias(),
             rmse: pair.rmse(),

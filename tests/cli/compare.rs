@@ -112,8 +112,8 @@ fn what_cannot_be_compared_is_one_line_with_a_remedy() {
         (&["a.exr", "small.exr"][..], "scale one", 2),
         (&["a.exr", "a.png"], "--exposure", 2),
         (&["a.exr", "none.exr"], "none.exr", 4),
-        (&["a.exr", "broken.exr"], "damaged", 4),
-        (&["text.png", "a.exr"], "neither EXR", 4),
+        (&["a.exr", "broken.exr"], "truncated", 4),
+        (&["text.png", "a.exr"], "text that begins with 'no picture'", 4),
         (&["a.exr:none", "a.exr"], "'half'", 4),
         (&["a.png:half", "a.exr"], "a.png:half", 4),
         (&["a.exr", "b.exr", "--html", "r.txt"], "end its name in .html", 2),
@@ -156,6 +156,54 @@ fn broken_pixels_break_bounds() {
     assert_eq!(code(&done), Some(0), "{done:?}");
     assert!(stdout(&done).contains("1 in the test, 0 in the reference"), "{}", stdout(&done));
     assert_eq!(code(&compare(&dir, &["bad.exr", "good.exr", "--max-bias", "9"])), Some(3));
+    let same = compare(&dir, &["bad.exr", "bad.exr", "--max-bias", "0"]);
+    assert_eq!(code(&same), Some(0), "{same:?}");
+    assert!(stdout(&same).contains("the same in both"), "{}", stdout(&same));
+}
+
+/// Every bound there is, at its strictest.
+const ALL: [&str; 16] = [
+    "--max-bias",
+    "0",
+    "--max-rmse",
+    "0",
+    "--max-flip",
+    "0",
+    "--max-flip-hdr",
+    "0",
+    "--max-block-rms",
+    "0",
+    "--max-block-worst",
+    "0",
+    "--max-stops",
+    "0",
+    "--min-psnr",
+    "300",
+];
+
+#[test]
+fn equal_pictures_hold_every_bound() {
+    let (_keep, dir) = folder();
+    let write = |name: &str, value: f32| {
+        let layer = Layer { name: "", channels: &["R", "G", "B"], pixels: &[[value, value, value, 1.0]; 99] };
+        output::write_exr(&dir.join(name), 11, 9, 1.0, &[layer]).unwrap();
+    };
+    for value in [0.0, -1.0, 1e-30, 3e38] {
+        write("x.exr", value);
+        for more in [&[][..], &["--skip-edges"], &["--map", "m.png", "--map-kind", "stops"]] {
+            let done = compare(&dir, &[&["x.exr", "x.exr"], &ALL[..], more].concat());
+            assert_eq!(code(&done), Some(0), "{value} {more:?}: {done:?}");
+            assert!(!stdout(&done).to_lowercase().contains("nan"), "{}", stdout(&done));
+        }
+    }
+    write("black.exr", 0.0);
+    write("gray.exr", 1.0);
+    for (test, reference) in [("black.exr", "gray.exr"), ("gray.exr", "black.exr")] {
+        for bound in ALL.chunks(2) {
+            let done = compare(&dir, &[test, reference, bound[0], bound[1]]);
+            assert_eq!(code(&done), Some(3), "{test} {reference} {bound:?}: {done:?}");
+        }
+    }
 }
 
 #[test]

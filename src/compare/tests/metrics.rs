@@ -151,6 +151,32 @@ fn a_black_reference_has_no_relative_numbers() {
     assert_eq!(pair.means().map(|[_, reference]| reference), Some(0.0));
 }
 
+/// No difference is 0 by any measure: black, negative, tiny and huge pictures beside themselves.
+#[test]
+fn equal_pictures_have_every_number() {
+    for value in [0.0, -0.0, -3.0, 1e-44, f32::MAX, -f32::MAX] {
+        let a = picture(|x, _| [value, if x % 2 == 0 { value } else { 0.0 }, 0.0]);
+        let whole = Pair::new(&a, &a).unwrap();
+        let mask = metrics::off_edges(&picture(|_, _| [value; 3]));
+        assert!(mask.iter().all(|counts| *counts), "{value}");
+        for pair in [whole, whole.masked(&mask).unwrap()] {
+            for number in [pair.bias(), pair.rmse(), pair.relative_rmse(), pair.relative_mse(), pair.smape()] {
+                assert_eq!(number, Some(0.0), "{value}");
+            }
+            let (stops, blocks) = (pair.stops().unwrap(), pair.blocks().unwrap());
+            assert_eq!((stops.mean, blocks.rms, blocks.worst), (0.0, 0.0, 0.0), "{value}");
+            assert!(stops.map.iter().all(|stops| *stops == 0.0), "{value}");
+        }
+    }
+    // Black where it counts, and different elsewhere.
+    let (test, reference) = (picture(|x, _| [if x < 8 { 5.0 } else { 0.0 }; 3]), picture(|_, _| [0.0; 3]));
+    let mask: Vec<bool> = (0..SIZE * SIZE).map(|i| i % SIZE >= 8).collect();
+    let pair = Pair::new(&test, &reference).unwrap().masked(&mask).unwrap();
+    assert_eq!((pair.bias(), pair.relative_rmse()), (Some(0.0), Some(0.0)));
+    let (stops, blocks) = (pair.stops().unwrap(), pair.blocks().unwrap());
+    assert!((stops.mean, blocks.rms) == (0.0, 0.0) && stops.map.iter().all(|stops| stops.is_finite()));
+}
+
 #[test]
 fn extreme_pictures_have_finite_numbers() {
     for value in [f32::MAX, -f32::MAX, 1e-44, -1.0] {
