@@ -1,58 +1,70 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 or Ubuntu 22.04 (or newer) to a picture: installs what is missing, builds, writes the demo
-# scene and renders it. A second run installs nothing.
+# scene and renders it. A second run installs nothing. Each step says what it does and how long that may take: the times
+# are of two CPU cores without a graphics card.
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=scripts/setup.sh
 . scripts/setup.sh
 
 out=out/demo
+# What cargo builds into; the program is run from there, so that cargo runs once.
+sunny16=${CARGO_TARGET_DIR:-target}/release/sunny16
 
+# step NAME COMMAND...: says a step before it and how long it took after it.
+step() {
+    local name=$1 start=$SECONDS
+    shift
+    say "$name"
+    "$@"
+    say "done in $((SECONDS - start)) s"
+}
+
+render() { "$sunny16" render "$out/still_life.glb" --camera Hero "$@"; }
+
+say "looking for what is missing: packages, Rust (minutes if something must be installed)"
 setup demo
 
-say "building"
-start=$SECONDS
-cargo build --locked --release --bin sunny16 --example still_life "${CARGO_FLAGS[@]}"
-say "built in $((SECONDS - start)) s"
-
-sunny16() { cargo run --locked --quiet --release --bin sunny16 "${CARGO_FLAGS[@]}" -- "$@"; }
+step "building: about ten minutes the first time, seconds later; cargo shows what it compiles" \
+    cargo build --locked --release --bin sunny16 "${CARGO_FLAGS[@]}"
 
 mkdir -p "$out"
-say "writing the scene and its look"
-cargo run --locked --quiet --release --example still_life "${CARGO_FLAGS[@]}" -- "$out"
+step "writing the demo scene and its look to $out (seconds)" "$sunny16" demos still_life -o "$out"
 
-say "rendering the camera 'Hero'"
-start=$SECONDS
-sunny16 render "$out/still_life.glb" --camera Hero --size 1280x720 -o "$out/still_life.png" --aa-samples 16 --times
-sunny16 render "$out/still_life.glb" --camera Hero --size 1280x720 -o "$out/still_life.exr" --aov all --quiet
-say "both files rendered and written in $((SECONDS - start)) s"
+step "rendering the camera 'Hero', 1280x720, 16 samples a pixel: a minute or two, seconds on a graphics card; the first run of
+   all compiles shaders for another minute" \
+    render --size 1280x720 -o "$out/still_life.png" --aa-samples 16 --times
+step "rendering it in nits, with all layers, to $out/still_life.exr (ten seconds)" \
+    render --size 1280x720 -o "$out/still_life.exr" --aov all --quiet
 
-say "the same by the path tracer, and the two beside each other"
-start=$SECONDS
 # Direct light alone is what both renderers know; then all light, of which the raster renderer lacks the reflected.
-sunny16 render "$out/still_life.glb" --camera Hero --size 640x360 -o "$out/raster.exr" --quiet
-sunny16 render "$out/still_life.glb" --camera Hero --size 640x360 -o "$out/path_direct.exr" --renderer path --bounces 1 --spp 64 --quiet
-sunny16 render "$out/still_life.glb" --camera Hero --size 640x360 -o "$out/path.exr" --renderer path --spp 64
-sunny16 compare "$out/raster.exr" "$out/path_direct.exr" --html "$out/report_direct.html"
-sunny16 compare "$out/raster.exr" "$out/path.exr" --html "$out/report.html"
-say "traced and compared in $((SECONDS - start)) s"
+step "rendering it once more at 640x360, to compare (seconds)" \
+    render --size 640x360 -o "$out/raster.exr" --quiet
+step "path tracing direct light, 64 samples a pixel (half a minute)" \
+    render --size 640x360 -o "$out/path_direct.exr" --renderer path --bounces 1 --spp 64
+step "path tracing all light, 64 samples a pixel (a minute or two)" \
+    render --size 640x360 -o "$out/path.exr" --renderer path --spp 64
+step "comparing direct light (seconds)" \
+    "$sunny16" compare "$out/raster.exr" "$out/path_direct.exr" --html "$out/report_direct.html"
+step "comparing all light (seconds)" \
+    "$sunny16" compare "$out/raster.exr" "$out/path.exr" --html "$out/report.html"
 
 # The window, where there is a screen to open it on. `SUNNY16_NO_WINDOW=1 ./demo.sh` leaves it out.
 if [ -n "${DISPLAY:-}" ] && [ "${SUNNY16_NO_WINDOW:-}" != 1 ]; then
     say "opening the window; close it to go on"
-    sunny16 view "$out/still_life.glb" --camera Hero
+    "$sunny16" view "$out/still_life.glb" --camera Hero
 fi
 
 cat <<TEXT
 
   $out/still_life.png        the picture, tone mapped for a display, of 16 samples a pixel
   $out/still_life.exr        the same in nits (32-bit float), with layers: albedo, normals, depth, light by part
-  $out/report_direct.html    direct light beside the path tracer's: opens in a browser, wipes, flickers, false colours
+  $out/report_direct.html    direct light beside the path tracer's: opens in a browser, wipes, flickers, false colors
   $out/report.html           beside all light: what is missing is reflected light: off until --set gi.enabled=true
   $out/still_life.glb        the scene
   $out/still_life.look.toml  its camera dials; the numbers at its top say what a light meter reads
 
-  Change a dial:   ${CARGO_TARGET_DIR:-target}/release/sunny16 render $out/still_life.glb -o $out/darker.png --set camera.lens.f_stop=8
-  Open the window: ${CARGO_TARGET_DIR:-target}/release/sunny16 view $out/still_life.glb
+  Change a dial:   $sunny16 render $out/still_life.glb -o $out/darker.png --set camera.lens.f_stop=8
+  Open the window: $sunny16 view $out/still_life.glb
   Read on:         README.md
 TEXT

@@ -57,4 +57,35 @@ expect "a newer Rust does" "new" "$(with_setup 'have() { true; }; rustc() { echo
 expect "no network for rustup is one clear line" "*the rustup installer could not be fetched*" \
     "$(CARGO_HOME="$dir" with_setup 'has_rust() { false; }; have() { [ "$1" = curl ]; }; curl() { false; }; setup_rust demo')"
 
+# demo.sh with a cargo that only notes what it is asked for and "builds" a program that does the same; nothing is set up.
+demo=$dir/demo
+mkdir -p "$demo/scripts" "$demo/bin"
+cp demo.sh "$demo"
+printf '%s\n' 'say() { printf "== %s\n" "$*"; }' 'setup() { CARGO_FLAGS=(); }' >"$demo/scripts/setup.sh"
+cat >"$demo/bin/cargo" <<'SH'
+#!/usr/bin/env bash
+echo "cargo $*" >>"$NOTES"
+mkdir -p "${CARGO_TARGET_DIR:-target}/release"
+printf '%s\n' '#!/usr/bin/env bash' 'echo "program $*" >>"$NOTES"; ! [ "$1" = "${FAILS:-}" ]' >"${CARGO_TARGET_DIR:-target}/release/sunny16"
+chmod +x "${CARGO_TARGET_DIR:-target}/release/sunny16"
+SH
+chmod +x "$demo/bin/cargo"
+# run_demo NAME=VALUE...: its output, with what was noted in $demo/notes.
+run_demo() {
+    rm -f "$demo/notes"
+    env -u CARGO_TARGET_DIR PATH="$demo/bin:$PATH" NOTES="$demo/notes" SUNNY16_NO_WINDOW=1 "$@" "$demo/demo.sh" 2>&1 || echo "failed"
+}
+for target in "$demo/target" "$dir/else where"; do
+    said=$(run_demo CARGO_TARGET_DIR="$target")
+    expect "the demo builds once, without dev-dependencies" "cargo build --locked --release --bin sunny16" "$(grep '^cargo' "$demo/notes")"
+    expect "the demo runs what it built" "program demos still_life -o out/demo
+program render out/demo/still_life.glb --camera Hero *" "$(grep '^program' "$demo/notes")"
+    expect "the demo's program is in the target folder" "*$target/release/sunny16 view *" "$said"
+done
+said=$(run_demo)
+expect "the demo builds to target by default" "*  Change a dial:   target/release/sunny16 render *" "$said"
+expect "the demo announces each step" "$(grep -c . "$demo/notes")" "$(grep -c '^== done in' <<<"$said")"
+expect "what fails ends the demo" "program demos*
+failed" "$(run_demo FAILS=demos >"$dir/said"; grep '^program' "$demo/notes"; tail -n 1 "$dir/said")"
+
 exit "$failed"
