@@ -1,9 +1,11 @@
 //! Pictures to disk: PNG for displays, 32-bit EXR with named layers in nits. A file appears whole or not at all.
 
 use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
+    ffi::OsStr,
+    fs::{self, File, OpenOptions},
+    io::{BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use exr::prelude as ex;
@@ -18,10 +20,72 @@ pub struct OutputError {
     pub detail: String,
 }
 
-/// A file that takes its name when it is complete, and leaves nothing when it is not.
+/// Bytes of the longest file name that Linux file systems take (NAME_MAX of limits.h).
+const NAME_MAX: usize = 255;
+
+/// Symbolic links that are followed in a row, as the kernel does (MAXSYMLINKS, path_resolution(7)).
+const MAX_LINKS: usize = 40;
+
+/// Drafts of this process so far: several of one folder have names of their own.
+static DRAFTS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a file's name ends in `.ending`, in capitals or not.
+#[must_use]
+pub fn has_ending(file: &Path, ending: &str) -> bool {
+    file.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// The file's path with another ending: `a.png` and `normal.png` give `a.normal.png`. The stem is shortened where the name
+/// would exceed the file system's limit, and ends in a hash of the whole, which keeps names apart that begin alike.
+#[must_use]
+pub fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    named(file, file.file_stem(), &format!(".{ending}"))
+}
+
+/// The file's path with a suffix after its whole name, shortened as by `with_ending`: `a.png` gives `a.png.resume`.
+#[must_use]
+pub fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    named(file, file.file_name(), suffix)
+}
+
+fn named(file: &Path, stem: Option<&OsStr>, suffix: &str) -> PathBuf {
+    let mut name = stem.unwrap_or_default().to_os_string();
+    if name.len() + suffix.len() > NAME_MAX {
+        // FNV-1a, 64 bits: the same name each time, in each build.
+        let hash = name
+            .as_encoded_bytes()
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let mut text = name.to_string_lossy().into_owned();
+        let room = NAME_MAX.saturating_sub(suffix.len() + 1 + 16);
+        text.truncate(text.floor_char_boundary(room));
+        name = format!("{text}~{hash:016x}").into();
+    }
+    name.push(suffix);
+    file.with_file_name(name)
+}
+
+/// The file that symbolic links lead to, which may not be there yet; none where it is an open file of a process, such as
+/// `/dev/stdout`, in whose place no other can be put.
+fn followed(target: &Path) -> std::io::Result<Option<PathBuf>> {
+    let mut place = target.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if place.starts_with("/proc") || place.starts_with("/dev/fd") {
+            return Ok(None);
+        }
+        // No link, or not there: this is the place.
+        let Ok(to) = fs::read_link(&place) else { return Ok(Some(place)) };
+        place = place.parent().unwrap_or(Path::new("")).join(to);
+    }
+    Err(std::io::Error::other("its symbolic links lead to each other"))
+}
+
+/// A file that takes its name when it is complete, and leaves nothing when it is not. Symbolic links are written through;
+/// devices, pipes and open files (`/dev/stdout`) are written to as they are.
 struct Draft {
     target: PathBuf,
-    temporary: PathBuf,
+    /// Where the file is written, and the name that it takes then; none of a device or a pipe.
+    renames: Option<[PathBuf; 2]>,
 }
 
 impl Draft {
@@ -29,30 +93,64 @@ impl Draft {
         OutputError { file: target.display().to_string(), detail: detail.to_string() }
     }
 
-    fn new(target: &Path) -> Result<(Self, BufWriter<File>), OutputError> {
-        let name = target.file_name().ok_or_else(|| Self::oops(target, "it names no file"))?;
-        if target.is_dir() {
-            return Err(Self::oops(target, "it is a directory"));
+    /// What stands at the target now; none where nothing does.
+    fn there(target: &Path) -> Result<Option<fs::Metadata>, OutputError> {
+        let is_folder = |name: &OsStr| name.as_encoded_bytes().ends_with(b"/");
+        if target.file_name().is_none() || is_folder(target.as_os_str()) {
+            return Err(Self::oops(target, "it names no file"));
         }
-        let temporary = target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-        let file = File::create(&temporary).map_err(|error| Self::oops(target, error))?;
-        Ok((Self { target: target.into(), temporary }, BufWriter::new(file)))
+        match fs::metadata(target) {
+            Ok(there) if there.is_dir() => Err(Self::oops(target, "it is a directory")),
+            Ok(there) => Ok(Some(there)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // A name that is too long, a folder that may not be entered, links in a circle.
+            Err(error) => Err(Self::oops(target, error)),
+        }
+    }
+
+    fn new(target: &Path) -> Result<(Self, BufWriter<File>), OutputError> {
+        let oops = |error: std::io::Error| Self::oops(target, error);
+        let there = Self::there(target)?;
+        let made = |file: File, renames| (Self { target: target.into(), renames }, BufWriter::new(file));
+        let is_stream = there.as_ref().is_some_and(|there| !there.is_file());
+        let place = if is_stream { None } else { followed(target).map_err(oops)? };
+        let Some(place) = place else {
+            // What has been written to an open file stays.
+            let file = OpenOptions::new().append(true).open(target).map_err(oops)?;
+            return Ok(made(file, None));
+        };
+        if there.is_some() {
+            // A rename would replace a file that is protected from writing.
+            OpenOptions::new().write(true).open(target).map_err(oops)?;
+        }
+        // Short, whatever the target's name: that may be as long as names can be.
+        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        let temporary = place.with_file_name(format!(".{}-{number}.tmp", std::process::id()));
+        let file = File::create(&temporary).map_err(oops)?;
+        if let Some(there) = there {
+            // Where they cannot be kept, a new file's do.
+            let _ = file.set_permissions(there.permissions());
+        }
+        Ok(made(file, Some([temporary, place])))
     }
 
     fn finish(self, writer: BufWriter<File>) -> Result<(), OutputError> {
         let oops = |error: std::io::Error| Self::oops(&self.target, error);
         let file = writer.into_inner().map_err(|error| oops(error.into_error()))?;
-        // A full disk may show only here.
+        let Some([temporary, place]) = &self.renames else { return Ok(()) };
+        // A full disk may show only here; devices know no such thing.
         file.sync_all().map_err(oops)?;
         drop(file);
-        fs::rename(&self.temporary, &self.target).map_err(oops)
+        fs::rename(temporary, place).map_err(oops)
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // After a rename there is nothing of this name; otherwise the half-written file goes.
-        let _ = fs::remove_file(&self.temporary);
+        if let Some([temporary, _]) = &self.renames {
+            // After a rename there is nothing of this name; otherwise the half-written file goes.
+            let _ = fs::remove_file(temporary);
+        }
     }
 }
 
@@ -61,6 +159,10 @@ impl Drop for Draft {
 /// # Errors
 /// The place cannot be written.
 pub fn check_writable(file: &Path) -> Result<(), OutputError> {
+    if Draft::there(file)?.is_some_and(|there| !there.is_file()) {
+        // To open a pipe is to wait for its reader.
+        return Ok(());
+    }
     Draft::new(file).map(drop)
 }
 
@@ -173,6 +275,107 @@ mod tests {
         let error = write_png(dir.path(), 1, 1, &[0; 4]).unwrap_err();
         assert!(error.to_string().contains("directory"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// Names in a folder, sorted.
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn names_go_up_to_the_file_systems_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        // 255 bytes of ASCII and of two bytes a letter; one more is refused before the work.
+        for stem in ["n".repeat(251), "\u{e4}".repeat(125) + "n"] {
+            let file = dir.path().join(stem.clone() + ".png");
+            check_writable(&file).unwrap();
+            write_text(&file, "x").unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "x");
+            let longer = dir.path().join(stem + "n.png");
+            assert!(check_writable(&longer).unwrap_err().to_string().contains("too long"));
+            for beside in [with_ending(&file, "direct_specular.png"), with_suffix(&file, ".resume")] {
+                assert!(beside.file_name().unwrap().len() <= NAME_MAX);
+                write_text(&beside, "y").unwrap();
+            }
+        }
+        assert_eq!(names(dir.path()).len(), 6, "names that begin alike stay apart, and no draft is left");
+        let stems = ["n".repeat(250) + "1.png", "n".repeat(250) + "2.png"];
+        let [a, b] = stems.map(|stem| with_ending(Path::new(&stem), "normal.png"));
+        assert_ne!(a, b);
+        assert_eq!(with_ending(Path::new("x/a.b.PNG"), "normal.png"), Path::new("x/a.b.normal.png"));
+        assert_eq!(with_suffix(Path::new("x/a.png"), ".resume"), Path::new("x/a.png.resume"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symbolic_links_are_written_through() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("other")).unwrap();
+        write_text(&at("other/real.txt"), "old").unwrap();
+        symlink("other/real.txt", at("link")).unwrap();
+        symlink("link", at("twice")).unwrap();
+        symlink(at("other/new.txt"), at("dangling")).unwrap();
+        symlink("other", at("folder")).unwrap();
+        symlink("circle2", at("circle")).unwrap();
+        symlink("circle", at("circle2")).unwrap();
+        symlink("gone/new.txt", at("nowhere")).unwrap();
+        for (link, real) in [("link", "other/real.txt"), ("twice", "other/real.txt"), ("dangling", "other/new.txt")] {
+            check_writable(&at(link)).unwrap();
+            write_text(&at(link), link).unwrap();
+            assert_eq!(fs::read_to_string(at(real)).unwrap(), link);
+            assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink(), "{link} stays a link");
+        }
+        write_text(&at("folder/in.txt"), "in").unwrap();
+        assert_eq!(fs::read_to_string(at("other/in.txt")).unwrap(), "in");
+        for bad in ["folder", "circle", "nowhere", "folder/", "new/"] {
+            let before = names(dir.path());
+            check_writable(&at(bad)).unwrap_err();
+            write_text(&at(bad), "x").unwrap_err();
+            assert_eq!(names(dir.path()), before, "{bad}");
+        }
+        assert_eq!(names(&at("other")), ["in.txt", "new.txt", "real.txt"], "no draft is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_to_and_permissions_kept() {
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("null.png");
+        symlink("/dev/null", &link).unwrap();
+        check_writable(&link).unwrap();
+        write_png(&link, 1, 1, &[0; 4]).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        let file = dir.path().join("a.txt");
+        write_text(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write_text(&file, "new").unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        // An open file of this process: what it holds stays, as of standard output.
+        let open = File::options().append(true).open(&file).unwrap();
+        let by_number = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
+        if Path::new(&by_number).exists() {
+            check_writable(Path::new(&by_number)).unwrap();
+            write_text(Path::new(&by_number), " and more").unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "new and more");
+        }
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+        // The superuser may write to anything.
+        let may = OpenOptions::new().write(true).open(&file).is_ok();
+        assert_eq!(check_writable(&file).is_ok(), may);
+        assert_eq!(write_text(&file, "newest").is_ok(), may);
+    }
+
+    #[test]
+    fn endings_have_no_case() {
+        for (name, png) in [("a.png", true), ("A.PNG", true), ("a.Png", true), ("png", false), ("a.png.txt", false)] {
+            assert_eq!(has_ending(Path::new(name), "png"), png, "{name}");
+        }
     }
 
     #[test]

@@ -192,7 +192,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
 fn check(args: &CompareArgs) -> Result<(), CliError> {
     for (file, ending) in [(&args.html, "html"), (&args.map, "png"), (&args.json, "")] {
         let Some(file) = file else { continue };
-        if !ending.is_empty() && file.extension().is_none_or(|found| !found.eq_ignore_ascii_case(ending)) {
+        if !ending.is_empty() && !output::has_ending(file, ending) {
             return Err(CliError::Usage(format!("{}: end its name in .{ending}", file.display())));
         }
         output::check_writable(file)?;

@@ -46,7 +46,7 @@ fn numbers<const N: usize>(option: &str, text: &str, separators: &[char]) -> Res
 }
 
 pub fn run(args: &FlowArgs) -> Result<(), CliError> {
-    if args.output.extension().is_none_or(|extension| extension != "png") {
+    if !output::has_ending(&args.output, "png") {
         return Err(CliError::Usage(format!("{}: the map is a PNG; end its name in .png", args.output.display())));
     }
     let found = Along::ALL.iter().find(|(name, _)| *name == args.along);

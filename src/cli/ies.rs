@@ -14,7 +14,7 @@ use crate::{output, photometry::ies::IesProfile, scene::look};
 /// Arguments of `ies`.
 #[derive(Args)]
 pub struct IesArgs {
-    /// The photometric file (.ies, LM-63 of 1986 to 2019).
+    /// The photometric file: IES LM-63 of 1986 to 2019 (.ies) or EULUMDAT (.ldt), told by its content.
     file: PathBuf,
     /// Where the polar plot goes, a PNG.
     #[arg(short, long, value_name = "PLOT.png")]
@@ -26,7 +26,7 @@ const SIZE: usize = 640;
 
 pub fn run(args: &IesArgs) -> Result<(), CliError> {
     if let Some(output) = &args.output {
-        if output.extension().is_none_or(|extension| extension != "png") {
+        if !output::has_ending(output, "png") {
             return Err(CliError::Usage(format!("{}: the plot is a PNG; end its name in .png", output.display())));
         }
         output::check_writable(output)?;
@@ -74,6 +74,13 @@ fn describe(file: &Path, profile: &IesProfile) {
     match profile.rated_lumens() {
         Some(lamp) => println!("  rated flux of the lamps: {lamp:.1}"),
         None => println!("  absolute photometry: the file rates no lamps"),
+    }
+    if let Some(stated) = profile.stated() {
+        let rated = profile.rated_lumens().map_or(profile.lumens().get(), |lamps| lamps.get());
+        let output = 100.0 * profile.lumens().get() / rated.max(f64::MIN_POSITIVE);
+        println!("  light output ratio: {output:.1} % (stated {} %)", stated.light_output);
+        let down = profile.downward().map_or_else(|| "none".into(), |part| format!("{:.1} %", part * 100.0));
+        println!("  downward: {down} (stated {} %)", stated.downward);
     }
     println!("  strongest: {:.1}", profile.peak());
     for (name, part) in [("beam angle (half of the strongest)", 0.5), ("field angle (a tenth)", 0.1)] {

@@ -49,7 +49,13 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         println!("by the look {name}");
     }
     print!("{}", inspect::report_since(&scene, &before));
-    let remarks = look.environment.remark().into_iter().chain(look.light_remarks()).chain(scene.water_remarks());
+    let remarks = look
+        .environment
+        .remark()
+        .into_iter()
+        .chain(look.light_remarks())
+        .chain(scene.profile_remarks())
+        .chain(scene.water_remarks());
     for remark in remarks {
         eprintln!("{remark}");
     }

@@ -79,7 +79,7 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
         return Ok(());
     };
     if let Some(output) = &args.output {
-        if output.extension().is_none_or(|extension| extension != "png") {
+        if !output::has_ending(output, "png") {
             return Err(CliError::Usage(format!("{}: the drawing is a PNG; end its name in .png", output.display())));
         }
         output::check_writable(output)?;
@@ -100,6 +100,9 @@ pub fn run(args: &LensArgs) -> Result<(), CliError> {
     }
     if let Some(n) = args.f_stop.filter(|n| lens.f_number() * 0.95 > *n) {
         return Err(CliError::Usage(format!("--f-stop {n}: {file} opens to f/{:.2}", lens.f_number())));
+    }
+    for note in prescription.notes() {
+        eprintln!("{file}: {note}");
     }
     describe(&prescription, &lens, &dials, args.sensor);
     breathing(&prescription, &dials, args.sensor);

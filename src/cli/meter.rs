@@ -138,7 +138,7 @@ fn asked(args: &MeterArgs, opened: &studio::Opened) -> Result<Asked, CliError> {
 pub fn run(args: &MeterArgs) -> Result<(), CliError> {
     let pictures = [&args.false_colour, &args.waveform, &args.histogram, &args.zones];
     for file in pictures.into_iter().flatten() {
-        if file.extension().and_then(|extension| extension.to_str()) != Some("png") {
+        if !output::has_ending(file, "png") {
             return Err(CliError::Usage(format!("{}: scopes are written to .png files", file.display())));
         }
         output::check_writable(file)?;

@@ -94,7 +94,7 @@ enum Command {
     Demos(demos::DemosArgs),
     /// Print the frame graph: passes, images, barriers, memory.
     Graph(graph::GraphArgs),
-    /// Say what a photometric file (.ies) holds, and draw its polar plot.
+    /// Say what a photometric file (.ies, .ldt) holds, and draw its polar plot.
     Ies(ies::IesArgs),
     /// Make the flow map of a channel of water around what stands in it.
     Flow(flow::FlowArgs),

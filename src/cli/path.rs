@@ -278,9 +278,12 @@ pub fn run(args: &RenderArgs, exr: bool, opened: &Opened) -> Result<(), CliError
 
 /// The unfinished picture's place: beside the picture.
 fn resume_file(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_os_string();
-    name.push(".resume");
-    name.into()
+    output::with_suffix(output, ".resume")
+}
+
+/// Names of the further outputs that are asked for.
+pub fn output_names(aovs: &[String]) -> Result<Vec<&'static str>, CliError> {
+    Ok(outputs::wanted(aovs)?.into_iter().map(|(name, _)| name).collect())
 }
 
 /// An empty film, or the one that was left off.

@@ -115,19 +115,18 @@ fn foreign_options(args: &RenderArgs) -> Result<(), CliError> {
 }
 
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
-    let exr = match args.output.extension().and_then(|extension| extension.to_str()) {
-        Some("png") => false,
-        Some("exr") => true,
-        _ => {
-            return Err(CliError::Usage(format!(
-                "{}: write to a .png or .exr file; the ending chooses the format",
-                args.output.display()
-            )));
-        }
-    };
+    let exr = output::has_ending(&args.output, "exr");
+    if !exr && !output::has_ending(&args.output, "png") {
+        return Err(CliError::Usage(format!(
+            "{}: write to a .png or .exr file; the ending chooses the format",
+            args.output.display()
+        )));
+    }
     foreign_options(args)?;
-    let aovs = if args.renderer == RendererKind::Raster { parse_aovs(&args.aov)? } else { Vec::new() };
-    output::check_writable(&numbered(args, 0).output)?;
+    let raster = args.renderer == RendererKind::Raster;
+    let aovs = if raster { parse_aovs(&args.aov)? } else { Vec::new() };
+    let names = if raster { aovs.iter().map(|aov| aov.name()).collect() } else { path::output_names(&args.aov)? };
+    check_outputs(args, exr, &names)?;
     let first = args.scene.time.unwrap_or(0.0);
     let scene = open::SceneArgs { time: args.scene.time.or(args.frames.map(|_| 0.0)), ..args.scene.clone() };
     let mut opened = open::open(&scene)?;
@@ -222,7 +221,7 @@ fn numbered(args: &RenderArgs, number: u32) -> RenderArgs {
     let mut args = args.clone();
     if args.frames.is_some() {
         let ending = args.output.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-        args.output = args.output.with_extension(format!("{number:04}.{ending}"));
+        args.output = output::with_ending(&args.output, &format!("{number:04}.{ending}"));
     }
     args
 }
@@ -310,7 +309,17 @@ fn remark_on_empty_layers(aovs: &[String], opened: &studio::Opened) {
 
 /// `picture.png` and `normal` give `picture.normal.png`.
 pub fn beside(file: &Path, name: &str) -> PathBuf {
-    file.with_extension(format!("{name}.png"))
+    output::with_ending(file, &format!("{name}.png"))
+}
+
+/// Checks before the work that the picture, or the first of a sequence, can be written, and the files beside a PNG.
+fn check_outputs(args: &RenderArgs, exr: bool, names: &[&str]) -> Result<(), CliError> {
+    let first = numbered(args, 0).output;
+    output::check_writable(&first)?;
+    if !exr {
+        names.iter().try_for_each(|name| output::check_writable(&beside(&first, name)))?;
+    }
+    Ok(())
 }
 
 /// Who set the exposure, for the report.

@@ -14,8 +14,8 @@ use super::{
     lens::{Dials, Lens},
     paraxial::Axis,
     prescription::{
-        Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription, PrescriptionError, Shape,
-        TOLERANCE, Zoom,
+        Element, ElementKind, Focusing, LENGTH_LIMIT, MAX_ELEMENTS, MAX_ZOOMS, Prescription, PrescriptionError,
+        ROUNDING, Shape, TOLERANCE, Zoom,
     },
 };
 use crate::camera::lens::F_STOP_LIMITS;
@@ -42,6 +42,9 @@ const ELEMENT_KEYS: &[&str] = &[
     "coating_offset_nm",
 ];
 const UNREAD_ELEMENT_KEYS: &[&str] = &["glass", "thickness_note", "semi_aperture_note"];
+
+/// An index that exceeds 1 by less is air's: it is 1.00028 in standard air.
+const AIR_ROUNDING: f64 = 1e-3;
 
 type Parsed<T> = Result<T, PrescriptionError>;
 
@@ -79,7 +82,7 @@ impl Prescription {
         if rows.is_empty() || rows.len() > MAX_ELEMENTS {
             return Err(PrescriptionError::Count(rows.len()));
         }
-        let elements = elements(rows)?;
+        let (elements, notes) = elements(rows)?;
         let stops: Vec<usize> = (0..elements.len()).filter(|&i| elements[i].kind == ElementKind::Stop).collect();
         if stops.len() != 1 {
             return Err(PrescriptionError::Stops(stops));
@@ -100,6 +103,7 @@ impl Prescription {
             zooms: zooms(&whole, elements.len())?,
             focusing: focus_group(&whole, elements.len())?,
             elements,
+            notes,
         };
         prescription.focuses()?;
         Ok(prescription)
@@ -278,8 +282,14 @@ impl Row<'_> {
         Ok(shape(radius))
     }
 
-    fn glass(&self) -> Parsed<Glass> {
-        let ior = self.number("ior", INDEX_LIMITS, "the refractive index behind the surface, 1 (air) to 4.1")?;
+    fn glass(&self, notes: &mut Vec<String>) -> Parsed<Glass> {
+        let [least, most] = INDEX_LIMITS;
+        let near = [least * (1.0 - ROUNDING), most];
+        let ior = self.number("ior", near, "the refractive index behind the surface, 1 (air) to 4.1")?;
+        if ior < least {
+            notes.push(format!("element {}: ior {ior} counts as {least}, which nothing is below", self.index));
+        }
+        let ior = ior.max(least);
         let abbe = self.optional("abbe", ABBE_LIMITS, "null or an Abbe number from 5 to 200")?;
         Glass::new(ior, abbe).ok_or_else(|| self.wrong("ior", self.value("ior"), "a glass that can be"))
     }
@@ -388,7 +398,9 @@ impl<'de> Visitor<'de> for Unrepeated {
     }
 }
 
-fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
+/// The elements, and what of their numbers is taken for another.
+fn elements(rows: &[Value]) -> Parsed<(Vec<Element>, Vec<String>)> {
+    let mut notes = Vec::new();
     let mut medium = Glass::AIR;
     let mut found = Vec::with_capacity(rows.len());
     for (index, value) in rows.iter().enumerate() {
@@ -401,27 +413,51 @@ fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
         let limit = LENGTH_LIMIT * 1e3;
         let gap = row.number("thickness_mm", [0.0, limit], "a number of millimetres, 0 or more (to 100000)")? * 1e-3;
         let allowed = "the clear radius, 0.0001 to 100000 millimetres";
-        let semi_aperture = row.number("semi_aperture_mm", [1e-4, limit], allowed)? * 1e-3;
+        let mut semi_aperture = row.number("semi_aperture_mm", [1e-4, limit], allowed)? * 1e-3;
         let kind = if row.is_stop()? {
             // Some tables repeat the medium at the stop.
             if let Some(ior) = row.optional("ior", INDEX_LIMITS, "null or the index around the stop")?
                 && (ior - medium.index(LINE_D)).abs() > 1e-9
             {
-                let allowed = "that of the medium before it; a stop bends no light";
-                return Err(row.wrong("ior", row.value("ior"), allowed));
+                let before = medium.index(LINE_D);
+                if (ior / before - 1.0).abs() > ROUNDING {
+                    let allowed = "that of the medium before it; a stop bends no light";
+                    return Err(row.wrong("ior", row.value("ior"), allowed));
+                }
+                notes.push(format!("element {index}: the stop's ior {ior} counts as {before}, as before it"));
             }
             row.is_bare_stop()?;
             ElementKind::Stop
         } else {
-            let (shape, after, coating) = (row.shape()?, row.glass()?, row.coating()?);
-            if shape.curvature().abs() * semi_aperture > 1.0 {
-                let allowed = "at most the radius of curvature";
+            let (shape, after, coating) = (row.shape()?, row.glass(&mut notes)?, row.coating()?);
+            let over = shape.curvature().abs() * semi_aperture;
+            if over > 1.0 + ROUNDING {
+                let allowed = "at most the radius of curvature (2 % more is taken for rounding)";
                 return Err(row.wrong("semi_aperture_mm", row.value("semi_aperture_mm"), allowed));
+            }
+            if over > 1.0 {
+                // A hair less than the half sphere, so that its rim has a height.
+                let rim = (1.0 - 1e-9) / shape.curvature().abs();
+                notes.push(format!(
+                    "element {index}: semi_aperture_mm {} counts as {:.4}, the radius of curvature",
+                    shown(row.value("semi_aperture_mm")),
+                    rim * 1e3
+                ));
+                semi_aperture = rim;
             }
             medium = after;
             ElementKind::Refracting { shape, after, coating }
         };
         found.push(Element { kind, gap, semi_aperture });
+    }
+    // What stands last is air, also where its index is written to more digits.
+    if let Some(Element { kind: ElementKind::Refracting { after, .. }, .. }) =
+        found.iter_mut().rev().find(|element| element.kind != ElementKind::Stop)
+        && !after.is_air()
+        && after.index(LINE_D) - 1.0 < AIR_ROUNDING
+    {
+        notes.push(format!("the last ior {} counts as 1: the sensor stands in air", after.index(LINE_D)));
+        (*after, medium) = (Glass::AIR, Glass::AIR);
     }
     if !medium.is_air() {
         let element = found.iter().rposition(|e| e.kind != ElementKind::Stop).unwrap_or(0);
@@ -429,7 +465,7 @@ fn elements(rows: &[Value]) -> Parsed<Vec<Element>> {
         let allowed = "1: the sensor stands in air";
         return Err(PrescriptionError::Element { element, what: "ior", value, allowed });
     }
-    Ok(found)
+    Ok((found, notes))
 }
 
 /// A row's number, of those that there are.

@@ -13,6 +13,10 @@ pub const LENGTH_LIMIT: f64 = 100.0;
 /// mistyped ones beyond 7 %.
 pub const TOLERANCE: f64 = 0.05;
 
+/// How far a rounded number may be beyond what it can be: 2 %, as 0.82 for the rim of a surface of radius 0.8146. It is
+/// taken to the limit with a note; more is mistyped.
+pub const ROUNDING: f64 = 0.02;
+
 /// Why a prescription is refused. Elements are counted from 0, as in its file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PrescriptionError {
@@ -162,6 +166,7 @@ pub struct Prescription {
     pub(super) elements: Vec<Element>,
     pub(super) zooms: Vec<Zoom>,
     pub(super) focusing: Focusing,
+    pub(super) notes: Vec<String>,
 }
 
 impl Prescription {
@@ -205,6 +210,12 @@ impl Prescription {
     #[must_use]
     pub const fn focusing(&self) -> Focusing {
         self.focusing
+    }
+
+    /// Numbers of its text that are taken for others, one sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Refracting surfaces: all elements but the stop.

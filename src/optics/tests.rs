@@ -427,6 +427,45 @@ fn rims_hide_blades_of_open_lenses() {
     near(open.count() as f64 / 2e4, found.relative_area(), 0.01);
 }
 
+#[test]
+fn numbers_rounded_in_their_last_digit_count_as_what_they_round() {
+    let good = include_str!("../../assets/lenses/cooke-triplet-50-f5.json");
+    let plain = Prescription::parse(good).unwrap();
+    assert!(plain.notes().is_empty());
+    // A ball of radius 0.8146 whose half is given with a rim of 0.82.
+    let ball = |rim: &str| {
+        format!(
+            "{{\"schema\": \"lens-prescription/1\", \"elements\": [
+              {{\"is_stop\": true, \"thickness_mm\": 0, \"semi_aperture_mm\": 0.1}},
+              {{\"radius_mm\": 0.8146, \"thickness_mm\": 1.6292, \"ior\": 1.5, \"semi_aperture_mm\": {rim}}},
+              {{\"radius_mm\": -0.8146, \"thickness_mm\": 0.4073, \"ior\": 1, \"semi_aperture_mm\": 0.8}}]}}"
+        )
+    };
+    let rounded = Prescription::parse(&ball("0.82")).unwrap();
+    let rim = rounded.elements()[1].semi_aperture;
+    assert!((rim - 0.8146e-3).abs() < 1e-11 && rim < 0.8146e-3, "{rim}");
+    assert!(rounded.notes()[0].contains("element 1: semi_aperture_mm 0.82 counts as 0.8146"), "{:?}", rounded.notes());
+    assert!(Prescription::parse(&ball("0.8146")).unwrap().notes().is_empty());
+    assert_eq!(Prescription::parse(&ball("0.8308")).unwrap().notes().len(), 1, "1.99 %");
+    assert!(refused(&ball("0.8310")).contains("element 1: semi_aperture_mm is 0.831"), "2.01 %");
+    // The focal length of a ball: R n / (2 (n - 1)).
+    let lens = Lens::new(&rounded, &Dials::default()).unwrap();
+    assert!((lens.focal_length() / (0.8146e-3 * 1.5) - 1.0).abs() < 1e-9, "{}", lens.focal_length());
+    for (from, to, says) in [
+        ("\"ior\": 1.0, ", "\"ior\": 0.99971, ", "counts as 1"),
+        ("\"is_stop\": true,", "\"is_stop\": true, \"ior\": 1.0003,", "the stop's ior 1.0003 counts as 1"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        let lens = Prescription::parse(&text).unwrap();
+        assert!(lens.notes()[0].contains(says), "{:?}", lens.notes());
+        assert_eq!(lens.elements(), plain.elements());
+    }
+    let (head, tail) = good.rsplit_once("\"ior\": 1.0").unwrap();
+    let aired = Prescription::parse(&format!("{head}\"ior\": 1.00028{tail}")).unwrap();
+    assert_eq!((aired.elements(), aired.notes().len()), (plain.elements(), 1));
+}
+
 fn refused(text: &str) -> String {
     Prescription::parse(text).expect_err(text).to_string()
 }

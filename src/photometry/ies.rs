@@ -1,8 +1,9 @@
-//! IES LM-63 photometric files, 1986 to 2019: what a luminaire gives in each direction, in candela.
+//! Photometric files, IES LM-63 of 1986 to 2019 and EULUMDAT: what a luminaire gives in each direction, in candela.
 //!
-//! ANSI/IESNA LM-63-2002 (and its editions of 1986, 1991, 1995, 2019) for the file, IES LM-75-01 for the coordinates.
-//! The parser takes bytes and does no input itself. Files are untrusted: every count is bounded, nothing is allocated
-//! before it has been read, and every error names the line and what would help.
+//! ANSI/IESNA LM-63-2002 (and its editions of 1986, 1991, 1995, 2019) for the file, IES LM-75-01 for the coordinates;
+//! `eulumdat` has the other format. The parser takes bytes and does no input itself; the content, not a name, tells the
+//! format. Files are untrusted: every count is bounded, nothing is allocated before it has been read, and every error names
+//! the line and what would help. Fields that do not bear on light never refuse a file: a note says what they hold.
 //!
 //! In the light's space (it shines along -Z, +X to its right, +Y up):
 //! - type C (most luminaires): vertical 0 is -Z ("down"), 180 is +Z; horizontal 0 is +X, 90 is +Y, counter-clockwise
@@ -11,6 +12,9 @@
 //!   horizontal angle is measured from the middle of the plane towards +X.
 //! - type A (vehicle lamps): both angles 0 is -Z; the planes turn around Y by the horizontal angle, towards +X; the
 //!   vertical angle rises towards +Y.
+
+mod eulumdat;
+mod text;
 
 use std::f64::consts::TAU;
 
@@ -28,6 +32,10 @@ pub const MAX_VALUES: usize = 1 << 23;
 pub const MAX_HEAD_LINES: usize = 4096;
 /// The most pairs of tilt angle and factor.
 pub const MAX_TILT_PAIRS: usize = 3601;
+/// Candela below 0 by at most this part of the strongest count as 0: the noise of a photometer, or a last digit.
+pub const BELOW_ZERO: f64 = 0.02;
+/// Angles beyond the end of a range by at most this (degrees) count as the end: 180.01, or 89.99 for a quadrant.
+pub const ANGLE_SLACK: f64 = 0.1;
 
 /// Why a file is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -38,9 +46,18 @@ pub enum IesError {
     /// Nothing in it.
     #[error("the file is empty; export it again")]
     Empty,
-    /// No line starts with `TILT=`.
-    #[error("no line starts with TILT=; a photometric file needs one, such as TILT=NONE, before its numbers")]
+    /// Neither IES, whose numbers follow a line `TILT=`, nor EULUMDAT, whose numbers stand in lines 2 to 7.
+    #[error(
+        "no line starts with TILT=, which an IES file needs before its numbers (such as TILT=NONE), and lines 2 to 7 are \
+         not the numbers of a EULUMDAT (.ldt) file"
+    )]
     NoTilt,
+    /// A file of another kind.
+    #[error("it is {0}; a photometric file is IES LM-63 (.ies) or EULUMDAT (.ldt)")]
+    Foreign(&'static str),
+    /// A fault of a EULUMDAT file.
+    #[error("EULUMDAT: {0}")]
+    Eulumdat(Box<Self>),
     /// It ends before all numbers are there.
     #[error("line {line}: the file ends where {what} should be; it is cut off, or a count before it is too large")]
     Truncated {
@@ -100,7 +117,7 @@ pub enum IesError {
     },
 }
 
-/// The edition of LM-63 that a file follows, from its first line.
+/// The format that a file follows: the edition of LM-63, from its first line, or EULUMDAT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IesVersion {
     /// LM-63-1986: no header line.
@@ -113,6 +130,8 @@ pub enum IesVersion {
     Lm63_2002,
     /// ANSI/IES LM-63-19: `IES:LM-63-2019`.
     Lm63_2019,
+    /// EULUMDAT, which has no editions to tell apart (Stockmar 1990 and 1998).
+    Eulumdat,
 }
 
 impl std::fmt::Display for IesVersion {
@@ -123,6 +142,7 @@ impl std::fmt::Display for IesVersion {
             Self::Lm63_1995 => "LM-63-1995",
             Self::Lm63_2002 => "LM-63-2002",
             Self::Lm63_2019 => "LM-63-2019",
+            Self::Eulumdat => "EULUMDAT",
         })
     }
 }
@@ -263,6 +283,15 @@ impl Opening {
     }
 }
 
+/// Ratios that a EULUMDAT file states beside its intensities, from which they follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatedRatios {
+    /// LORL: light of the luminaire over that of its lamps, percent.
+    pub light_output: f64,
+    /// DFF: the part of the luminaire's light that goes below the horizon, percent.
+    pub downward: f64,
+}
+
 /// A parsed photometric file. All numbers are finite, angles rise, candela are at least 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IesProfile {
@@ -276,6 +305,7 @@ pub struct IesProfile {
     symmetry: Symmetry,
     opening: Opening,
     watts: f64,
+    stated: Option<StatedRatios>,
     vertical: Vec<f64>,
     horizontal: Vec<f64>,
     /// By horizontal angle, then vertical; all factors applied.
@@ -298,15 +328,33 @@ impl<'a> Tokens<'a> {
         Self { rest: Box::new(body.split('\n').enumerate().flat_map(words)), line: first_line }
     }
 
-    fn number(&mut self, what: &'static str) -> Result<f64, IesError> {
+    fn token(&mut self, what: &'static str) -> Result<&'a str, IesError> {
         let (line, token) = self.rest.next().ok_or(IesError::Truncated { line: self.line, what })?;
         self.line = line;
-        // Rust also parses "nan" and "inf", which no edition of the standard knows.
-        token.parse().ok().filter(|x: &f64| x.is_finite() && x.abs() < 1e15).ok_or_else(|| IesError::Number {
-            line,
-            token: token.chars().take(32).collect(),
-            what,
-        })
+        Ok(token)
+    }
+
+    fn number(&mut self, what: &'static str) -> Result<f64, IesError> {
+        let token = self.token(what)?;
+        finite(token).ok_or_else(|| IesError::Number { line: self.line, token: token.chars().take(32).collect(), what })
+    }
+
+    /// A number that does not bear on the light: `instead` of one that cannot be, with a note.
+    fn aside(
+        &mut self,
+        what: &'static str,
+        instead: f64,
+        ok: fn(f64) -> bool,
+        notes: &mut Vec<String>,
+    ) -> Result<f64, IesError> {
+        let token = self.token(what)?;
+        let good = finite(token).filter(|&value| ok(value));
+        if good.is_none() {
+            let token: String = token.chars().take(32).collect();
+            notes
+                .push(format!("line {}: {what} is {token}, which cannot be; it does not bear on the light", self.line));
+        }
+        Ok(good.unwrap_or(instead))
     }
 
     fn checked(&mut self, what: &'static str, allowed: &'static str, ok: fn(f64) -> bool) -> Result<f64, IesError> {
@@ -346,16 +394,64 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// UTF-8 where it is valid, else Latin-1, where every byte is a character.
-fn decode(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+/// A number as files have them; none of "nan" and "inf", which Rust also parses and no edition of the standard knows.
+fn finite(token: &str) -> Option<f64> {
+    token.parse().ok().filter(|x: &f64| x.is_finite() && x.abs() < 1e15)
+}
+
+/// Intensities as they are listed, of which a hair below 0 counts as 0.
+#[derive(Default)]
+struct Listed {
+    values: Vec<f64>,
+    below: usize,
+    /// The lowest value and its line.
+    lowest: f64,
+    line: usize,
+}
+
+impl Listed {
+    fn push(&mut self, value: f64, line: usize) {
+        if value < self.lowest {
+            (self.lowest, self.line) = (value, line);
+        }
+        self.below += usize::from(value < 0.0);
+        self.values.push(value.max(0.0));
+    }
+
+    /// The values times a factor.
+    fn times(self, factor: f64, notes: &mut Vec<String>) -> Result<Vec<f64>, IesError> {
+        let peak = self.values.iter().copied().fold(0.0, f64::max);
+        if -self.lowest > BELOW_ZERO * peak {
+            let allowed = "at least 0 (to -2 % of the strongest counts as 0)";
+            return Err(IesError::Range { line: self.line, what: "the candela value", value: self.lowest, allowed });
+        }
+        if self.below > 0 {
+            let (count, lowest, line) = (self.below, self.lowest, self.line);
+            notes.push(format!("candela values below 0: {count}, the lowest {lowest} in line {line}; they count as 0"));
+        }
+        Ok(self.values.into_iter().map(|value| value * factor).collect())
     }
 }
 
+/// Takes the ends of a rising list that miss one of these angles by a last digit to it.
+fn snapped(mut angles: Vec<f64>, ends: &[f64], what: &str, notes: &mut Vec<String>) -> Vec<f64> {
+    let last = angles.len().saturating_sub(1);
+    for at in [0, last] {
+        let Some(&value) = angles.get(at) else { continue };
+        let Some(&end) = ends.iter().find(|&&end| end != value && (end - value).abs() <= ANGLE_SLACK) else { continue };
+        let before = at.checked_sub(1).and_then(|before| angles.get(before)).copied().unwrap_or(f64::NEG_INFINITY);
+        let after = angles.get(at + 1).copied().unwrap_or(f64::INFINITY);
+        if before < end && end < after {
+            notes.push(format!("{what} {value} counts as {end}"));
+            angles[at] = end;
+        }
+    }
+    angles
+}
+
 impl IesProfile {
-    /// Parses the bytes of a file. UTF-8 and Latin-1 are both taken, as are all line ends.
+    /// Parses the bytes of a file, IES or EULUMDAT by its content. UTF-8 and Latin-1 are both taken, UTF-16 and UTF-32 with a
+    /// note, and all line ends.
     ///
     /// LM-63-2002. Candela are `value * multiplier * ballast factor`, in editions up to 1995 also
     /// times the ballast-lamp factor, whose field is "future use" in 2002 and the file's type in 2019.
@@ -367,15 +463,19 @@ impl IesProfile {
         if bytes.len() > MAX_BYTES {
             return Err(IesError::TooLarge(bytes.len()));
         }
-        let text = decode(bytes).replace("\r\n", "\n").replace('\r', "\n");
-        if text.trim().is_empty() {
+        if let Some(kind) = text::foreign(bytes) {
+            return Err(IesError::Foreign(kind));
+        }
+        let mut notes = Vec::new();
+        let text = text::decode(bytes, &mut notes).replace("\r\n", "\n").replace('\r', "\n");
+        if text.trim_matches(|c: char| c.is_whitespace() || c == '\0' || c == '\u{1a}').is_empty() {
             return Err(IesError::Empty);
         }
         let mut head_end = 0;
         let mut found = None;
         for (i, line) in text.split('\n').enumerate() {
-            if let Some((start, value)) = line.trim().split_at_checked(5)
-                && start.eq_ignore_ascii_case("TILT=")
+            if let Some((start, value)) = line.split_once('=')
+                && start.trim().eq_ignore_ascii_case("TILT")
             {
                 let body = text.get(head_end + line.len() + 1..).unwrap_or("");
                 found = Some((value.trim().to_owned(), Tokens::new(body, i + 2)));
@@ -383,13 +483,18 @@ impl IesProfile {
             }
             head_end += line.len() + 1;
         }
-        let (tilt_value, mut tokens) = found.ok_or(IesError::NoTilt)?;
-        let mut notes = Vec::new();
+        let Some((tilt_value, mut tokens)) = found else {
+            return match eulumdat::parse(&text, notes) {
+                Some(parsed) => parsed.map_err(|error| IesError::Eulumdat(Box::new(error))),
+                None => Err(text::markup(&text).map_or(IesError::NoTilt, IesError::Foreign)),
+            };
+        };
         let (version, keywords, labels) = header(text.get(..head_end).unwrap_or(""), &mut notes);
         let tilt = if tilt_value.eq_ignore_ascii_case("NONE") {
             Tilt::None
         } else if tilt_value.eq_ignore_ascii_case("INCLUDE") {
-            let geometry = tokens.count("the lamp-to-luminaire geometry", 1, 3)? as u8;
+            let known = |x: f64| [1.0, 2.0, 3.0].contains(&x);
+            let geometry = tokens.aside("the lamp-to-luminaire geometry", 1.0, known, &mut notes)? as u8;
             let pairs = tokens.count("the number of tilt angles", 1, MAX_TILT_PAIRS)?;
             let angles = tokens.rising(pairs, "the tilt angle")?;
             let mut factors = Vec::new();
@@ -403,9 +508,8 @@ impl IesProfile {
             Tilt::File(tilt_value)
         };
 
-        let lamps = tokens.checked("the number of lamps", "at least 0", |x| x >= 0.0)?;
-        let rated = tokens
-            .checked("the lumens per lamp", "at least 0, or -1 for absolute photometry", |x| x >= 0.0 || x == -1.0)?;
+        let lamps = tokens.aside("the number of lamps", 1.0, |x| x >= 0.0, &mut notes)?;
+        let rated = tokens.aside("the lumens per lamp", -1.0, |x| x >= 0.0 || x == -1.0, &mut notes)?;
         let multiplier = tokens.checked("the candela multiplier", "above 0", |x| x > 0.0)?;
         let vertical_count = tokens.count("the number of vertical angles", 2, MAX_ANGLES)?;
         let horizontal_count = tokens.count("the number of horizontal angles", 1, MAX_ANGLES)?;
@@ -419,23 +523,30 @@ impl IesProfile {
             2 => PhotometricType::B,
             _ => PhotometricType::A,
         };
-        let metres = if tokens.count("the unit of length", 1, 2)? == 1 { 0.3048 } else { 1.0 };
+        let unit = tokens.aside("the unit of length", 2.0, |x| x == 1.0 || x == 2.0, &mut notes)?;
+        let metres = if unit == 1.0 { 0.3048 } else { 1.0 };
+        let mut side = |what| Ok::<f64, IesError>(tokens.aside(what, 0.0, |_| true, &mut notes)? * metres);
         let opening = Opening {
-            width: tokens.number("the opening's width")? * metres,
-            length: tokens.number("the opening's length")? * metres,
-            height: tokens.number("the opening's height")? * metres,
+            width: side("the opening's width")?,
+            length: side("the opening's length")?,
+            height: side("the opening's height")?,
         };
         let ballast = tokens.checked("the ballast factor", "above 0", |x| x > 0.0)?;
-        let ballast_lamp = tokens.number("the ballast-lamp factor")?;
         let ballast_lamp = match version {
-            IesVersion::Lm63_2002 | IesVersion::Lm63_2019 => 1.0,
-            _ if ballast_lamp > 0.0 => ballast_lamp,
+            IesVersion::Lm63_1986 | IesVersion::Lm63_1991 | IesVersion::Lm63_1995 => {
+                let factor = tokens.number("the ballast-lamp factor")?;
+                if factor <= 0.0 {
+                    notes.push(format!("the ballast-lamp factor {factor} is taken for 1"));
+                }
+                if factor > 0.0 { factor } else { 1.0 }
+            }
+            // In 2002 its field is "future use", in 2019 the file's type.
             _ => {
-                notes.push(format!("the ballast-lamp factor {ballast_lamp} is taken for 1"));
+                tokens.aside("the field of future use", 1.0, |_| true, &mut notes)?;
                 1.0
             }
         };
-        let watts = tokens.checked("the input watts", "at least 0", |x| x >= 0.0)?;
+        let watts = tokens.aside("the input watts", 0.0, |x| x >= 0.0, &mut notes)?;
 
         let vertical = tokens.rising(vertical_count, "the vertical angle")?;
         let (least, most, allowed) = match kind {
@@ -443,17 +554,30 @@ impl IesProfile {
             PhotometricType::B => (-180.0, 180.0, "within -180 to 180 degrees"),
             PhotometricType::A => (-90.0, 90.0, "within -90 to 90 degrees"),
         };
+        let beyond: Vec<f64> =
+            [least, most].into_iter().filter(|_| vertical.iter().any(|&v| v < least || v > most)).collect();
+        let vertical = snapped(vertical, &beyond, "the vertical angle", &mut notes);
         if let Some(&value) = vertical.iter().find(|&&v| v < least || v > most) {
             return Err(IesError::Range { line: tokens.line, what: "a vertical angle", value, allowed });
         }
         let horizontal = tokens.rising(horizontal_count, "the horizontal angle")?;
+        let ends: &[f64] = match kind {
+            _ if horizontal_count == 1 => &[],
+            PhotometricType::C => &[0.0, 90.0, 180.0, 270.0, 360.0],
+            // A list from a negative angle has no mirror: its first is not taken to 0.
+            _ if horizontal.first().is_some_and(|&first| first > 0.0) => &[0.0, 90.0, 180.0],
+            _ => &[-180.0, -90.0, 90.0, 180.0],
+        };
+        let horizontal = snapped(horizontal, ends, "the horizontal angle", &mut notes);
         let symmetry = symmetry(kind, &horizontal, tokens.line)?;
 
         let factor = multiplier * ballast * ballast_lamp;
-        let mut candela = Vec::new();
+        let mut listed = Listed::default();
         for _ in 0..vertical_count * horizontal_count {
-            candela.push(tokens.checked("the candela value", "at least 0", |x| x >= 0.0)? * factor);
+            let value = tokens.number("the candela value")?;
+            listed.push(value, tokens.line);
         }
+        let candela = listed.times(factor, &mut notes)?;
         if !candela.iter().all(|c| c.is_finite()) {
             let (what, allowed) = ("the product of all multipliers", "small enough for finite candela");
             return Err(IesError::Range { line: tokens.line, what, value: factor, allowed });
@@ -473,6 +597,7 @@ impl IesProfile {
             symmetry,
             opening,
             watts,
+            stated: None,
             vertical,
             horizontal,
             candela,
@@ -534,6 +659,12 @@ impl IesProfile {
         self.watts
     }
 
+    /// Ratios that the file states beside its intensities; none of IES.
+    #[must_use]
+    pub const fn stated(&self) -> Option<StatedRatios> {
+        self.stated
+    }
+
     /// The listed vertical angles in degrees, rising, at least two.
     #[must_use]
     pub fn vertical_angles(&self) -> &[f64] {
@@ -569,17 +700,16 @@ impl IesProfile {
     /// LM-63-2002, horizontal angles, for the symmetries.
     #[must_use]
     pub fn candela(&self, vertical: f64, horizontal: f64) -> Candela {
-        let (Some((h0, h1, h)), Some((v0, v1, v))) =
-            (self.locate_horizontal(horizontal), locate(&self.vertical, vertical))
-        else {
-            return Candela(0.0);
-        };
-        let along = |row: usize| {
-            let (a, b) = (self.listed(row, v0), self.listed(row, v1));
-            a + (b - a) * v
-        };
-        let (a, b) = (along(h0), along(h1));
+        let Some((h0, h1, h)) = self.locate_horizontal(horizontal) else { return Candela(0.0) };
+        let (a, b) = (self.along(h0, vertical), self.along(h1, vertical));
         Candela(a + (b - a) * h)
+    }
+
+    /// The intensity in a listed plane at a vertical angle; 0 outside of the list.
+    fn along(&self, row: usize, vertical: f64) -> f64 {
+        let Some((v0, v1, v)) = locate(&self.vertical, vertical) else { return 0.0 };
+        let (a, b) = (self.listed(row, v0), self.listed(row, v1));
+        a + (b - a) * v
     }
 
     /// Rows around a horizontal angle and the part of the way from the first to the second.
@@ -654,8 +784,30 @@ impl IesProfile {
     pub fn lumens(&self) -> Lumen {
         let rows: Vec<Vec<f64>> =
             (0..self.horizontal.len()).map(|h| (0..self.vertical.len()).map(|v| self.listed(h, v)).collect()).collect();
+        self.integral(&self.vertical, &rows)
+    }
+
+    /// The part of all light that goes below the horizon, in type C coordinates (DFF of EULUMDAT); none of other types, and
+    /// of dark lamps.
+    #[must_use]
+    pub fn downward(&self) -> Option<f64> {
+        let all = self.lumens().get();
+        if self.kind != PhotometricType::C || all <= 0.0 {
+            return None;
+        }
+        let mut below: Vec<f64> = self.vertical.iter().copied().filter(|&v| v < 90.0).collect();
+        if self.vertical.last().is_some_and(|&last| last >= 90.0) {
+            below.push(90.0);
+        }
+        let plane = |row: usize| below.iter().map(|&v| self.along(row, v)).collect();
+        let rows: Vec<Vec<f64>> = (0..self.horizontal.len()).map(plane).collect();
+        Some(self.integral(&below, &rows).get() / all)
+    }
+
+    /// The flux of rows of intensities at the listed horizontal angles and these vertical ones.
+    fn integral(&self, vertical: &[f64], rows: &[Vec<f64>]) -> Lumen {
         if self.kind == PhotometricType::B {
-            let planes: Vec<f64> = rows.iter().map(|row| trapezoids(&self.vertical, row)).collect();
+            let planes: Vec<f64> = rows.iter().map(|row| trapezoids(vertical, row)).collect();
             return Lumen(match self.symmetry {
                 Symmetry::Axial => 2.0 * planes.first().copied().unwrap_or(0.0),
                 Symmetry::Mirrored => 2.0 * weighted(&self.horizontal, &planes, cos_segment),
@@ -663,7 +815,7 @@ impl IesProfile {
             });
         }
         let segment = if self.kind == PhotometricType::C { sin_segment } else { cos_segment };
-        let planes: Vec<f64> = rows.iter().map(|row| weighted(&self.vertical, row, segment)).collect();
+        let planes: Vec<f64> = rows.iter().map(|row| weighted(vertical, row, segment)).collect();
         let listed = trapezoids(&self.horizontal, &planes);
         Lumen(match self.symmetry {
             Symmetry::Axial => TAU * planes.first().copied().unwrap_or(0.0),
@@ -976,6 +1128,77 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_bear_on_light_refuses_no_lamp() {
+        let body = "0 45 90\n0\n1000 1000 1000\n";
+        for (head, counts, ballast) in [
+            ("TILT=NONE", "-1 -1 1 3 1 1 2 0 0 0", "1 1 10"),
+            ("TILT=NONE", "none 5000 1 3 1 1 2 0 0 0", "1 1 10"),
+            ("TILT=NONE", "1 -1 1 3 1 1 2 0 0 0", "1 1 -1"),
+            ("TILT=NONE", "1 -1 1 3 1 1 2 0 0 0", "1 1 n/a"),
+            ("TILT=NONE", "1 -5 1 3 1 1 2 0 0 0", "1 1 10"),
+            ("TILT=NONE", "1 nan 1 3 1 1 2 0 0 0", "1 1 1e99"),
+            ("TILT=NONE", "1 1000 1 3 1 1 0 0 0 0", "1 x 10"),
+            ("TILT=NONE", "1 1000 1 3 1 1 2 ? -? 1e30", "1 1 10"),
+            ("TILT=INCLUDE\n9\n1\n0\n1", "1 -1 1 3 1 1 2 0 0 0", "1 1 10"),
+        ] {
+            let p = parse(&format!("IESNA:LM-63-2002\n{head}\n{counts}\n{ballast}\n{body}")).unwrap();
+            near(p.lumens().0, TAU * 1000.0, 1e-6);
+            assert!(!p.notes().is_empty() && p.notes()[0].contains("line"), "{counts} {ballast}: {:?}", p.notes());
+            assert!(p.watts() >= 0.0 && p.rated_lumens().is_none_or(|lumens| lumens.0 >= 0.0));
+        }
+    }
+
+    #[test]
+    fn last_digits_are_taken_to_what_they_round() {
+        let dim = file("4 1 1", "0 45 90 180 0 1000 1000 1000 -0.01");
+        assert_eq!(dim.candela(180.0, 0.0), Candela(0.0));
+        assert!(dim.notes()[0].contains("-0.01 in line"), "{:?}", dim.notes());
+        let refused = |numbers: &str| {
+            let text = format!("IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n{numbers}\n");
+            parse(&text).unwrap_err().to_string()
+        };
+        // 2 % of the strongest is the end.
+        assert_eq!(file("3 1 1", "0 45 90 0 1000 -20 0").notes().len(), 1);
+        assert!(refused("0 45 90 0 1000 -20.1 0").contains("-20.1"));
+        for (counts, numbers, symmetry) in [
+            ("2 3 1", "0 90 0 45 89.99 1 1 1 1 1 1", Symmetry::Quadrant),
+            ("2 3 1", "0 90 0.01 45 90.05 1 1 1 1 1 1", Symmetry::Quadrant),
+            ("2 3 1", "0 180.01 0 90 180.01 1 1 1 1 1 1", Symmetry::Bilateral),
+            ("2 3 1", "-0.01 90 90.01 180 269.99 1 1 1 1 1 1", Symmetry::Bilateral90),
+            ("2 5 1", "0 90 0 90 180 270 360.01 1 1 1 1 1 1 1 1 1 1", Symmetry::Full),
+            ("2 2 2", "-90 90 0.004 90.02 1 1 1 1", Symmetry::Mirrored),
+            ("2 2 3", "-90.01 90 -90.01 90.01 1 1 1 1", Symmetry::Listed),
+        ] {
+            let p = file(counts, numbers);
+            assert_eq!(p.symmetry(), symmetry, "{numbers}");
+            assert!(p.notes()[0].contains("counts as"), "{:?}", p.notes());
+        }
+        assert!(refused("0 45 180.2 0 1 1 1").contains("180.2"));
+        // A fine list around the axis of type B stays as it is.
+        assert_eq!(file("2 3 2", "-1 1 -0.05 0 0.05 1 1 1 1 1 1").horizontal_angles(), [-0.05, 0.0, 0.05]);
+    }
+
+    #[test]
+    fn encodings_and_other_kinds_of_files() {
+        let text = "IESNA:LM-63-2002\n  TILT = NONE \n1 1000 1 2 1 1 2 0 0 0\n1 0.5 10\n0 90\n0\n100 0\n";
+        let wide: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let p = IesProfile::parse(&wide).unwrap();
+        assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
+        assert!(p.notes()[0].contains("UTF-16"));
+        let marked = [&b"\xef\xbb\xbf"[..], text.replace("TILT", "[A] \u{e4}\nTILT").as_bytes()].concat();
+        let latin: Vec<u8> = marked.into_iter().filter(|&byte| byte != 0xc3).collect();
+        // The edition is told in spite of the mark: the field of future use is no factor.
+        let p = IesProfile::parse(&latin).unwrap();
+        assert_eq!((p.version(), p.peak()), (IesVersion::Lm63_2002, Candela(100.0)));
+        for (bytes, word) in
+            [(&b"PK\x03\x04x"[..], "ZIP"), (&b"<html>"[..], "web page"), (&b"<IESTM33-22/>"[..], "TM-33")]
+        {
+            let error = IesProfile::parse(bytes).unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains("EULUMDAT"), "{error}");
+        }
+    }
+
+    #[test]
     fn any_bytes_are_survived() {
         let good =
             b"IESNA:LM-63-2002\nTILT=NONE\n1 1000 1 3 3 1 2 0 0 0\n1 1 10\n0 45 90\n0 45 90\n9 8 7 6 5 4 3 2 1\n";
@@ -998,6 +1221,7 @@ mod tests {
             }
             if let Ok(p) = IesProfile::parse(&bytes) {
                 assert!(p.lumens().0.is_finite() && p.lumens().0 >= -1e-9);
+                assert!(p.downward().is_none_or(|part| (-1e-9..=1.0 + 1e-9).contains(&part)));
                 assert!(p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0).0.is_finite());
             }
         }

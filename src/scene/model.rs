@@ -771,6 +771,22 @@ pub struct Placed<'a> {
 }
 
 impl Scene {
+    /// One line for each thing that the parser of a light's photometric file ignored or assumed.
+    #[must_use]
+    pub fn profile_remarks(&self) -> Vec<String> {
+        let mut told: Vec<(&str, &Arc<IesProfile>)> = Vec::new();
+        for light in &self.lights {
+            // Lights that share a profile are told of once.
+            if let Some(profile) = &light.profile
+                && !told.iter().any(|(_, other)| Arc::ptr_eq(other, profile))
+            {
+                told.push((&light.name, profile));
+            }
+        }
+        let line = |name: &str, note: &String| format!("the photometric file of light '{name}': {note}");
+        told.into_iter().flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note))).collect()
+    }
+
     /// Gives primitives the materials of a variant; false if there is none of that name.
     pub fn choose_variant(&mut self, name: &str) -> bool {
         let Some(variant) = self.variants.iter().find(|variant| variant.name == name) else { return false };

@@ -4,7 +4,11 @@
 pub mod expose;
 pub mod preview;
 
-use std::{path::PathBuf, str::FromStr, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use glam::{DMat4, DVec3};
 
@@ -166,6 +170,22 @@ pub struct Source {
     pub remarks: Vec<String>,
 }
 
+/// The place of the look that belongs to a scene's file: `NAME.look.toml` beside it, else a file of that name in other
+/// capitals. It may not be there.
+#[must_use]
+pub fn look_beside(scene: &Path) -> PathBuf {
+    let usual = scene.with_extension("look.toml");
+    if usual.exists() {
+        return usual;
+    }
+    let folder = scene.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wanted = usual.file_name().unwrap_or_default();
+    let mut names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names
+        .find(|name| name.eq_ignore_ascii_case(wanted))
+        .map_or_else(|| usual.clone(), |name| usual.with_file_name(name))
+}
+
 /// Reads the scene, or makes the built-in one, with the text of the look that belongs to it.
 ///
 /// # Errors
@@ -180,7 +200,7 @@ pub fn read(request: &Request) -> Result<Source, StudioError> {
         return Ok(Source { scene, look, look_name, look_file: request.look.clone(), remarks: Vec::new() });
     }
     let Some(path) = &request.scene else { return Err(StudioError::Internal("no scene is named".into())) };
-    let beside = path.with_extension("look.toml");
+    let beside = look_beside(path);
     let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
     let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
     let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
@@ -225,6 +245,8 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     remarks.extend(scene.notes.iter().skip(before).map(|note| format!("{}: {}", note.place, note.message)));
     remarks.extend(look.environment.remark());
     remarks.extend(look.light_remarks());
+    remarks.extend(scene.profile_remarks());
+    remarks.extend(look.lens_remarks());
     remarks.extend(look.gi.remarks());
     remarks.extend(scene.water_remarks());
     if look.passes.shadow_method == Some(ShadowMethod::Maps) && look.passes.shadows != Some(false) {

@@ -71,8 +71,15 @@ pub(super) struct Message {
     pub since: Instant,
 }
 
-/// Seconds that messages stay; bad ones twice as long.
-const MESSAGE_S: f64 = 6.0;
+impl Message {
+    /// How long it stays.
+    const fn stays(&self) -> Duration {
+        if self.bad { MESSAGE.saturating_mul(2) } else { MESSAGE }
+    }
+}
+
+/// How long messages stay; bad ones twice as long.
+const MESSAGE: Duration = Duration::from_secs(6);
 
 /// While something is waited for, the window looks so often how it goes.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -413,7 +420,7 @@ impl App {
         self.options.request = request;
     }
 
-    /// Opens whatever a file is: a scene, a look, a reference, an IES profile, a lens, surroundings.
+    /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens, surroundings.
     pub fn open_file(&mut self, file: &Path) {
         let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.ends_with(ending);
@@ -425,7 +432,7 @@ impl App {
         } else if ends(".look.toml") {
             let request = Request { look: Some(file.into()), ..self.options.request.clone() };
             self.open(&request);
-        } else if ends(".ies") {
+        } else if ends(".ies") || ends(".ldt") {
             match self.work.as_ref().and_then(|work| work.selected.light_name()) {
                 Some(light) => self.set(&[(&format!("lights.{light}.ies"), Some(&whole))]),
                 None => self.complain("select the light that the profile is for, then drop the file again".into()),
@@ -441,7 +448,7 @@ impl App {
                     Err(error) => self.complain(error),
                 },
                 Err(error) => self.complain(format!(
-                    "{text}: {error}; drop a .glb or .gltf scene, a .look.toml, an .ies profile, a .json lens, an .hdr \
+                    "{text}: {error}; drop a .glb or .gltf scene, a .look.toml, an .ies or .ldt profile, a .json lens, an .hdr \
                      map, or an EXR, PNG or JPEG reference"
                 )),
             }
@@ -484,7 +491,9 @@ impl App {
         let text = reading.to_string();
         let [x, y] = reading.pixel;
         self.ctx.copy_text(text.clone());
-        let printed = if self.options.prints { writeln!(std::io::stdout(), "{text}") } else { Ok(()) };
+        let frames =
+            if self.options.pacing { format!(" window_frames={}", self.pulse.frames()) } else { String::new() };
+        let printed = if self.options.prints { writeln!(std::io::stdout(), "{text}{frames}") } else { Ok(()) };
         match printed {
             Ok(()) => self.say(format!("the reading of pixel {x},{y} is copied")),
             Err(error) => {
@@ -879,8 +888,7 @@ impl App {
                 work.document.rest();
             }
         }
-        self.messages
-            .retain(|message| message.since.elapsed().as_secs_f64() < MESSAGE_S * if message.bad { 2.0 } else { 1.0 });
+        self.messages.retain(|message| message.since.elapsed() < message.stays());
         self.follow_shaders();
         if self.watched.is_some() {
             ctx.request_repaint_after(WATCH);
@@ -891,8 +899,11 @@ impl App {
         if let Some(again) = self.again_in() {
             ctx.request_repaint_after(again);
         }
-        if !self.messages.is_empty() {
-            ctx.request_repaint_after(PATIENCE);
+        // Each is drawn once more when it goes.
+        if let Some(left) =
+            self.messages.iter().map(|message| message.stays().saturating_sub(message.since.elapsed())).min()
+        {
+            ctx.request_repaint_after(left);
         }
         if let Some(due) = self.work.as_ref().and_then(|work| work.document.copy_due()) {
             ctx.request_repaint_after(due);

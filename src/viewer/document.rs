@@ -408,9 +408,7 @@ impl Document {
     /// The copy for accidents: beside the file, else where it was told.
     fn copy(&self) -> Option<PathBuf> {
         let Some(file) = self.file.as_ref() else { return self.unnamed_copy.clone() };
-        let mut name = file.file_name()?.to_os_string();
-        name.push(".autosave");
-        Some(file.with_file_name(name))
+        Some(copy_of(file))
     }
 
     /// Writes the copy for accidents, some time after a change. A copy that cannot be written costs nothing but itself.
@@ -559,9 +557,7 @@ impl Moves {
 
 /// The copy for accidents of a file.
 fn copy_of(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_os_string();
-    name.push(".autosave");
-    name.into()
+    output::with_suffix(file, ".autosave")
 }
 
 fn write_map(file: &Path, map: &FlowMap) -> Result<(), OutputError> {

@@ -100,6 +100,6 @@ fn value_from_here(path: &str, value: &str) -> String {
 /// Where a look is saved: its file, else beside the scene.
 fn saved_at(request: &Request, source: &studio::Source) -> Option<PathBuf> {
     let builtin = request.scene.as_ref().is_none_or(|scene| scene.to_string_lossy().starts_with("builtin:"));
-    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| scene.with_extension("look.toml"));
+    let beside = || request.scene.as_ref().filter(|_| !builtin).map(|scene| studio::look_beside(scene));
     source.look_file.clone().or_else(beside)
 }

@@ -277,6 +277,12 @@ impl Open {
     }
 }
 
+/// Whether a frame is to follow an event. egui-winit answers the redraw event itself by a wish for another, by which a window
+/// at rest would never sleep: what the frame wants next stands in its own output.
+fn wants_frame(event: &WindowEvent, asked: bool) -> bool {
+    asked && !matches!(event, WindowEvent::RedrawRequested)
+}
+
 impl ApplicationHandler<Look> for Handler {
     fn user_event(&mut self, _: &ActiveEventLoop, _: Look) {
         if let Some(open) = &self.open {
@@ -303,7 +309,7 @@ impl ApplicationHandler<Look> for Handler {
     fn window_event(&mut self, events: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(open) = &mut self.open else { return };
         let response = open.input.on_window_event(&open.window, &event);
-        if response.repaint {
+        if wants_frame(&event, response.repaint) {
             open.window.request_redraw();
         }
         match event {
@@ -336,5 +342,17 @@ impl ApplicationHandler<Look> for Handler {
             Some(at) => events.set_control_flow(ControlFlow::WaitUntil(at)),
             None => events.set_control_flow(ControlFlow::Wait),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redraw_is_no_reason_for_another() {
+        assert!(!wants_frame(&WindowEvent::RedrawRequested, true));
+        assert!(wants_frame(&WindowEvent::Resized(PhysicalSize::new(1, 1)), true));
+        assert!(!wants_frame(&WindowEvent::Focused(true), false));
     }
 }

@@ -196,6 +196,61 @@ fn unwritable_places_end_with_5() {
 }
 
 #[test]
+fn output_names_have_no_case_and_go_up_to_the_limit() {
+    let dir = workplace();
+    let at = |name: &str| dir.path().join(name);
+    let run = |args: &[&str]| {
+        let run = sunny16(dir.path(), args, &[]);
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+    };
+    let path = ["--renderer", "path", "--spp", "1", "--quiet"];
+    let picture = |name: &str, more: &[&str]| {
+        let done = render(dir.path(), &[&["-o", name][..], &path, more].concat());
+        assert_eq!(done.code, 0, "{name}: {done:?}");
+    };
+    picture("A.PNG", &["--aov", "normal"]);
+    picture("a.Exr", &[]);
+    assert!(at("A.PNG").exists() && at("A.normal.png").exists() && at("a.Exr").exists(), "{:?}", listing(dir.path()));
+    fs::write(at("L.LDT"), LAMP).unwrap();
+    run(&["ies", "L.LDT", "-o", "PLOT.PNG"]);
+    run(&["lens", "builtin:dgauss-50-f2", "-o", "Drawing.Png"]);
+    run(&["flow", "--size", "4x2", "--origin", "-2,-1", "-o", "FLOW.PNG"]);
+    run(&["compare", "A.PNG", "A.PNG", "--html", "R.HTML", "--map", "M.PNG"]);
+    // 255 bytes, with further outputs beside it and a state to go on from, whose names are shortened.
+    let long = "\u{e4}".repeat(125) + "n.png";
+    assert_eq!(long.len(), 255);
+    picture(&long, &["--aov", "normal,depth", "--resume"]);
+    let longer = format!("n{long}");
+    failed(&render(dir.path(), &[&["-o", &longer][..], &path].concat()), 5, &["too long"]);
+    let written: Vec<String> = listing(dir.path()).into_iter().filter(|name| name.starts_with('\u{e4}')).collect();
+    let ends = |ending: &str| written.iter().filter(|name| name.ends_with(ending)).count();
+    assert_eq!((written.len(), ends(".normal.png"), ends(".depth.png"), ends(".resume")), (4, 1, 1, 1), "{written:?}");
+    // In capitals as a scene's, the look beside it belongs to it.
+    fs::copy(at("small.glb"), at("CAPITALS.GLB")).unwrap();
+    fs::write(at("CAPITALS.LOOK.TOML"), "[camera.lens]\nf_stop = -1\n").unwrap();
+    failed(&sunny16(dir.path(), &["render", "CAPITALS.GLB", "-o", "c.png"], &[]), 4, &["CAPITALS.LOOK.TOML"]);
+    assert!(!listing(dir.path()).iter().any(|name| name.ends_with(".tmp")));
+}
+
+/// A EULUMDAT file: 300 cd per 1000 lm of lamps of 2000 lm, below the horizon.
+const LAMP: &str = "Maker\n1\n1\n1\n0\n2\n90\n\nLamp\n\n\n\n0\n0\n0\n0\n0\n0\n0\n0\n0\n100\n188.5\n1\n0\n\
+    1\n1\nLED\n2000\n\n\n10\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n90\n300\n300\n";
+
+#[test]
+fn a_eulumdat_file_is_a_lamp_like_any() {
+    let dir = workplace();
+    fs::write(dir.path().join("lamp.ldt"), LAMP).unwrap();
+    let told = sunny16(dir.path(), &["ies", "lamp.ldt"], &[]);
+    assert_eq!(told.code, 0, "{told:?}");
+    // 2 pi 600 cd.
+    for part in ["EULUMDAT, type C", "flux: 3769.9 lm", "strongest: 600.0 cd", "[LAMP] LED", "downward: 100.0 %"] {
+        assert!(told.out.contains(part), "'{part}' is not in: {}", told.out);
+    }
+    fs::write(dir.path().join("lamp.ldt"), LAMP.replacen("\n1\n1\n0\n2\n", "\n7\n1\n0\n2\n", 1)).unwrap();
+    failed(&sunny16(dir.path(), &["ies", "lamp.ldt"], &[]), 4, &["lamp.ldt", "EULUMDAT: line 3", "Isym"]);
+}
+
+#[test]
 fn without_a_device_it_ends_with_6() {
     let dir = workplace();
     let nowhere = [("VK_ICD_FILENAMES", "/nonexistent"), ("VK_DRIVER_FILES", "/nonexistent")];

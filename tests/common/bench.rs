@@ -41,6 +41,8 @@ pub struct Bench {
     pub copied: Option<String>,
     /// The last frame's shapes, each with what it is cut by.
     pub shapes: Vec<egui::epaint::ClippedShape>,
+    /// When the last frame wants the next though nothing happens.
+    pub again: Duration,
 }
 
 impl Bench {
@@ -68,6 +70,7 @@ impl Bench {
             paints: true,
             copied: None,
             shapes: vec![],
+            again: Duration::ZERO,
         };
         bench.frame(vec![]);
         bench
@@ -101,6 +104,7 @@ impl Bench {
             ..RawInput::default()
         };
         let output = self.app.frame(input);
+        self.again = output.viewport_output.values().map(|view| view.repaint_delay).min().unwrap_or(Duration::MAX);
         self.texts.clear();
         for shape in &output.shapes {
             texts(&shape.shape, &mut self.texts);

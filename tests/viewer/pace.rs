@@ -13,12 +13,13 @@ use sunny16::{
     },
     scene::{
         build::{SceneBuilder, dielectric, facing},
+        look::Look,
         procedural::shapes,
         write_glb::write_glb,
     },
     viewer::{
         Options, SMALLEST,
-        panels::{inspector::Selection, picture::Tool, truth},
+        panels::{choice, inspector::Selection, picture::Tool, truth},
     },
 };
 
@@ -299,6 +300,98 @@ fn a_copied_reading_is_the_pictures() {
     assert!((reading.ev100.unwrap() - (luminance * 8.0).log2()).abs() < 2e-3, "{reading}");
     assert_eq!(bench.copied.as_deref(), Some(reading.to_string().as_str()));
     assert!(says(&bench, &format!("{x},{y}:")), "the last line has the same pixel");
+}
+
+/// Frames that a window draws by itself until it sleeps, as its event loop does: each when the last has asked for it.
+fn frames_to_sleep(bench: &mut Bench) -> u32 {
+    let started = std::time::Instant::now();
+    let mut frames = 0;
+    while bench.again < std::time::Duration::from_secs(3600) {
+        assert!(started.elapsed().as_secs() < 60 && frames < 200, "{frames} frames and no sleep");
+        std::thread::sleep(bench.again.max(std::time::Duration::from_millis(10)));
+        bench.frame(vec![]);
+        frames += 1;
+    }
+    frames
+}
+
+#[test]
+fn a_window_at_rest_sleeps() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = lamps("");
+    let mut bench = Bench::new(&guard.gpu, request(&file));
+    for change in [None, Some("taa"), Some("morphological")] {
+        if let Some(method) = change {
+            bench.app.set(&[("passes.aa.method", Some(method)), ("passes.aa.samples", Some("3"))]);
+            bench.app.set(&[("camera.exposure.mode", Some("program"))]);
+        }
+        bench.rest();
+        let frames = frames_to_sleep(&mut bench);
+        println!("{change:?}: asleep after {frames} frames more");
+        // Each message ends with a frame; what is copied for accidents is due some seconds after a change.
+        assert!(frames < 30, "{change:?}: {frames}");
+        let at = bench.middle();
+        bench.frame(vec![Event::PointerMoved(at)]);
+        assert!(frames_to_sleep(&mut bench) < 30, "the pointer wakes it for a while");
+    }
+    // The path tracer at work is looked at now and then, beside its own calls.
+    bench.app.truth.show(truth::Mode::Wipe);
+    bench.until("a traced picture", |app| app.truth.samples() > 0);
+    for _ in 0..3 {
+        bench.frame(vec![]);
+    }
+    assert!(bench.app.truth.growing());
+    assert!(bench.again <= std::time::Duration::from_millis(250), "{:?}", bench.again);
+    bench.app.truth.show(truth::Mode::Raster);
+    bench.frame(vec![]);
+    assert!(frames_to_sleep(&mut bench) < 30);
+}
+
+#[test]
+fn lists_offer_what_the_look_takes() {
+    let Some(guard) = common::gpu() else { return };
+    let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    let offers = choice::watch(bench.app.context());
+    let name = |name: &str| name.to_owned();
+    for selection in [
+        Selection::Camera,
+        Selection::Light(name("Spot")),
+        Selection::Light(name("Panel")),
+        Selection::Environment,
+        Selection::Material(name("Grey")),
+        Selection::Water(name("Pond")),
+        Selection::Volume(name("Fog")),
+        Selection::Effects,
+    ] {
+        bench.app.work.as_mut().unwrap().select(selection);
+        bench.frame(vec![]);
+        bench.frame(vec![]);
+    }
+    let offers: std::collections::BTreeSet<_> = offers.lock().unwrap().drain(..).collect();
+    for list in [
+        "camera.lens.f_stop",
+        "camera.body.shutter",
+        "camera.body.iso",
+        "camera.exposure.mode",
+        "unit",
+        "passes.aa.method",
+        "passes.tonemap.operator",
+    ] {
+        assert!(offers.iter().filter(|(id, _)| id == list).count() > 2, "{list} was not opened");
+    }
+    for (list, changes) in &offers {
+        for (path, value) in changes {
+            if let Some(value) = value {
+                Look::default().set(path, value).unwrap_or_else(|error| panic!("list {list}: {error}"));
+            }
+        }
+        // The whole step, on the scene.
+        let step: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
+        bench.app.set(&step);
+        assert_eq!(bench.app.complaint(), None, "list {list}: {changes:?}");
+    }
+    println!("{} offers of lists", offers.len());
 }
 
 #[test]

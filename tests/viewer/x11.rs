@@ -297,6 +297,27 @@ fn open((display, screen): (&str, &Path), scene: &Path, more: &[&str]) -> (Ended
     (program, hands)
 }
 
+/// A window at rest draws no frames but those of the readings here and of messages that go, and takes hardly any time.
+fn sleeps(hands: &Hands, program: &Ended) {
+    // Clock ticks of all threads (proc(5), fields 14 and 15); 100 a second.
+    let ticks = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", program.0.id())).unwrap();
+        let fields: Vec<u64> =
+            stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(2).map(|x| x.parse().unwrap()).collect();
+        fields.iter().sum::<u64>()
+    };
+    let frames = || hands.reading("a window at rest", whole)["window_frames"].parse::<u64>().unwrap();
+    let before = frames();
+    sleep(Duration::from_millis(1500));
+    let (worked, since) = (ticks(), Instant::now());
+    sleep(Duration::from_secs(3));
+    let part = (ticks() - worked) as f64 / 100.0 / since.elapsed().as_secs_f64();
+    let drawn = frames() - before;
+    println!("at rest: {drawn} frames in 4.5 s, {:.0} % of a processor", part * 100.0);
+    assert!(drawn < 20, "{drawn} frames of a window at rest");
+    assert!(part < 0.25, "{part} of a processor at rest");
+}
+
 /// Closes the window by hand; it must end well, without a word from the validation layer.
 fn quit(hands: &Hands, mut program: Ended) {
     hands.key("ctrl+q");
@@ -484,10 +505,11 @@ fn hands_open_aim_meter_compare_resize_hide_save_close_and_reopen() {
     println!("{}", lines.lock().unwrap().last().unwrap());
 
     // Opened again: the same picture, bit for bit.
-    let (program, hands) = open(at, &file, &["--validation", "--size", &WINDOW.join("x")]);
+    let (program, hands) = open(at, &file, &["--validation", "--pacing", "--size", &WINDOW.join("x")]);
     hands.until("the scene's name in the title", || hands.title().contains("room.glb"));
     hands.point(middle);
     let again = hands.reading("the picture again", whole);
+    sleeps(&hands, &program);
     for name in ["size", "x", "y", "nit", "ev100", "rgb_nit", "exposed", "shown", "point"] {
         assert_eq!(again[name], reading[name], "{name}");
     }

@@ -33,7 +33,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.kelvin", "colour temperature from 500 to 1000000 (daylight: 4000 to 25000); the strength stays"),
     ("lights.*.locus", "planck (a black body, the default) or daylight (CIE D): whose colour the kelvins are"),
     ("lights.*.tint", "Duv from -0.05 (magenta) to 0.05 (green), beside kelvin"),
-    ("lights.*.ies", "a photometric file beside the look file: what the lamp gives in each direction (point, spot)"),
+    (
+        "lights.*.ies",
+        "a photometric file, IES or EULUMDAT, beside the look file: what the lamp gives in each direction (point, spot)",
+    ),
     (
         "lights.*.ies_tilt",
         "degrees from 0 to 180 that the lamp of a photometric file is tilted by: its candela are times the factor there of the file's TILT",

@@ -238,6 +238,15 @@ impl Look {
         self.lights.iter().filter_map(|(name, light)| light.remark(name)).collect()
     }
 
+    /// What of the lens prescription's numbers is taken for others; nothing of one that cannot be read.
+    #[must_use]
+    pub fn lens_remarks(&self) -> Vec<String> {
+        let Some(name) = &self.camera.rig.prescription else { return Vec::new() };
+        let read = read_prescription("camera.lens.prescription", name);
+        let notes = read.map(|lens| lens.notes().to_vec()).unwrap_or_default();
+        notes.into_iter().map(|note| format!("{name}: {note}")).collect()
+    }
+
     /// Sets `PATH=VALUE` as the command line gives it.
     ///
     /// # Errors

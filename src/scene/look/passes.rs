@@ -93,6 +93,24 @@ pub enum AaMethod {
     Temporal,
 }
 
+impl AaMethod {
+    /// All, by name.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("none", Self::None), ("morphological", Self::Morphological), ("taa", Self::Temporal)];
+
+    /// The method of that name; none if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, method)| method)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// Overrides of ambient occlusion.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AoLook {
@@ -227,12 +245,7 @@ impl PassesLook {
             }
             "passes.tonemap.dither" => self.dither = Some(read.boolean()?),
             "passes.aa.method" => {
-                self.aa_method = Some(match read.value {
-                    "none" => AaMethod::None,
-                    "morphological" => AaMethod::Morphological,
-                    "taa" => AaMethod::Temporal,
-                    _ => return Err(read.wrong()),
-                });
+                self.aa_method = Some(AaMethod::from_name(read.value).ok_or_else(|| read.wrong())?);
             }
             "passes.aa.samples" => self.aa_samples = Some(read.whole(1, 4096)?),
             "passes.taa.scale" => self.taa_scale = Some(read.within(0.25, 1.0)?),

@@ -246,7 +246,7 @@ fn frames(
             Some(samples) => renderer.render_still(on_device, &view, &settings, samples)?,
         };
         let ending = sequence.file.extension().map_or_else(|| "png".into(), |e| e.to_string_lossy().into_owned());
-        let file = sequence.file.with_extension(format!("{number:04}.{ending}"));
+        let file = output::with_ending(&sequence.file, &format!("{number:04}.{ending}"));
         output::write_png(&file, picture.width, picture.height, &picture.display)
             .map_err(|error| ViewError::Studio(StudioError::Asked(error.to_string())))?;
         let next = if last {

@@ -2,9 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use egui::{ComboBox, DragValue, RichText, Ui};
+use egui::{DragValue, RichText, Ui};
 use glam::{DMat4, DVec3};
 
+use super::choice::{Entry, choice};
 use crate::{
     camera::body::{Dial, Stop},
     photometry::{
@@ -161,31 +162,31 @@ fn dial(ui: &mut Ui, name: &str, dial: Dial, [now, solved]: [Option<f64>; 2], pa
         };
         let at = nearest.and_then(|near| stops.iter().position(|stop| *stop == near));
         let step = |by: i32| at.and_then(|at| stops.get(usize::try_from(at as i32 + by).ok()?));
-        let mut set = |stop: &Stop| changes.push((path.into(), Some(engraved(dial, *stop))));
+        let set = |stop: &Stop| (path.to_owned(), Some(engraved(dial, *stop)));
         if ui.small_button("-").clicked()
             && let Some(stop) = step(-1)
         {
-            set(stop);
+            changes.push(set(stop));
         }
-        let mut free = false;
-        ComboBox::from_id_salt(path).selected_text(text).width(96.0).show_ui(ui, |ui| {
-            free = ui.selectable_label(now.is_none(), "by the meter").clicked();
-            for stop in &stops {
-                if ui.selectable_label(now.is_some() && nearest == Some(*stop), engraved(dial, *stop)).clicked() {
-                    set(stop);
-                }
-            }
-        });
+        let mut entries = vec![Entry::new("by the meter", now.is_none(), path, None)];
+        entries.extend(stops.iter().map(|stop| {
+            let (name, chosen) = (engraved(dial, *stop), now.is_some() && nearest == Some(*stop));
+            Entry::new(name.clone(), chosen, path, Some(name))
+        }));
+        choice(ui, path, (text.as_str(), Some(96.0)), entries, changes);
         if ui.small_button("+").clicked()
             && let Some(stop) = step(1)
         {
-            set(stop);
-        }
-        if free {
-            changes.push((path.into(), None));
+            changes.push(set(stop));
         }
     });
     ui.end_row();
+}
+
+/// A list of a property's values by their names in the look.
+fn listing(ui: &mut Ui, now: &str, names: &[&'static str], path: &str, changes: &mut Changes) {
+    let entry = |name: &&str| Entry::new(*name, *name == now, path, Some((*name).to_owned()));
+    choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
 }
 
 /// A stop as the dial has it engraved, which is how the look file writes it too: fractions of a second as such.
@@ -409,13 +410,8 @@ fn camera(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
         number(ui, "Compensation", (compensation, 0.02, [-20.0, 20.0]), " EV", "camera.exposure.compensation", changes);
         ui.label("Exposure by");
         let now = crate::studio::expose::control(look).name();
-        ComboBox::from_id_salt("mode").selected_text(now).show_ui(ui, |ui| {
-            for mode in ["auto", "manual", "aperture", "shutter", "iso", "program"] {
-                if ui.selectable_label(now == mode, mode).clicked() {
-                    changes.push(("camera.exposure.mode".into(), Some(mode.into())));
-                }
-            }
-        });
+        let named = look::metering::ExposureControl::ALL.map(|(name, _)| name);
+        listing(ui, now, &named, "camera.exposure.mode", changes);
         ui.end_row();
         let rig = &camera.rig;
         text(ui, "Sensor", set(values, "camera.body.sensor"), "full-frame, 36x24", "camera.body.sensor", changes);
@@ -505,17 +501,13 @@ fn light(ui: &mut Ui, stage: &Stage, name: &str, values: &Values, changes: &mut 
                 if let Some(typed) = field(ui, (value, speed, range), "", 3) {
                     changes.push((path(property), Some(typed)));
                 }
-                ComboBox::from_id_salt("unit").selected_text(short_unit).width(56.0).show_ui(ui, |ui| {
-                    for &(other, unit, value) in &all {
-                        if ui.selectable_label(other == property, format!("{unit}   {}", short(value))).clicked()
-                            && other != property
-                        {
-                            // The same light in another unit.
-                            changes.push((path(property), None));
-                            changes.push((path(other), Some(short(value))));
-                        }
-                    }
-                });
+                // The same light in another unit.
+                let entry = |&(other, unit, value): &(&str, &str, f64)| {
+                    let change = vec![(path(property), None), (path(other), Some(short(value)))];
+                    let changes = if other == property { Vec::new() } else { change };
+                    Entry { name: format!("{unit}   {}", short(value)), chosen: other == property, changes }
+                };
+                choice(ui, "unit", (short_unit, Some(56.0)), all.iter().map(entry).collect(), changes);
             });
             ui.end_row();
         }
@@ -660,24 +652,14 @@ fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
         pass(ui, stage, ("Shadows", &["shadow"]), opened.shadows().enabled, "passes.shadows.enabled", changes);
         pass(ui, stage, ("Ambient occlusion", &["ao"]), opened.ao().enabled, "passes.ao.enabled", changes);
         ui.label("Edges");
-        let now = format!("{:?}", look.passes.aa_method.unwrap_or_default()).to_lowercase();
-        ComboBox::from_id_salt("aa").selected_text(&now).show_ui(ui, |ui| {
-            for method in ["none", "morphological", "temporal"] {
-                if ui.selectable_label(now == method, method).clicked() {
-                    changes.push(("passes.aa.method".into(), Some(method.into())));
-                }
-            }
-        });
+        let now = look.passes.aa_method.unwrap_or_default().name();
+        let named = look::AaMethod::ALL.map(|(name, _)| name);
+        listing(ui, now, &named, "passes.aa.method", changes);
         ui.end_row();
         ui.label("Tone mapper");
-        let mapper = look.passes.tone_mapper.unwrap_or_default();
-        ComboBox::from_id_salt("tonemap").selected_text(mapper.name()).show_ui(ui, |ui| {
-            for other in crate::camera::ToneMapper::ALL {
-                if ui.selectable_label(mapper == other, other.name()).clicked() {
-                    changes.push(("passes.tonemap.operator".into(), Some(other.name().into())));
-                }
-            }
-        });
+        let now = look.passes.tone_mapper.unwrap_or_default().name();
+        let named = crate::camera::ToneMapper::ALL.map(|mapper| mapper.name());
+        listing(ui, now, &named, "passes.tonemap.operator", changes);
         ui.end_row();
     });
     listed(ui, "effects.", values, changes);

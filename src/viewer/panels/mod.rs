@@ -1,5 +1,6 @@
 //! What the window shows: bar, outliner, inspector, scopes, picture, status.
 
+pub mod choice;
 pub mod gallery;
 mod handles;
 pub mod inspector;
@@ -428,13 +429,15 @@ impl App {
         let name = work.document.file().map_or_else(
             || PathBuf::from("picture"),
             |file| {
-                file.with_file_name(file.file_name().map_or("picture".into(), |n| {
-                    n.to_string_lossy().trim_end_matches(".toml").trim_end_matches(".look").to_owned()
-                }))
+                // `name.look.toml` gives `name`, in capitals or not.
+                let less = |file: PathBuf, ending: &str| {
+                    if output::has_ending(&file, ending) { file.with_extension("") } else { file }
+                };
+                less(less(file.to_owned(), "toml"), "look")
             },
         );
         let free = (0..10_000).find_map(|number| {
-            let png = PathBuf::from(format!("{}.{number:04}.png", name.display()));
+            let png = output::with_suffix(&name, &format!(".{number:04}.png"));
             (!png.exists()).then_some(png)
         });
         let Some(png) = free else { return self.complain(format!("{}: 10,000 pictures are there", name.display())) };

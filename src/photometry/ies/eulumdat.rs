@@ -1,0 +1,586 @@
+//! EULUMDAT (.ldt), the format of European makers: a line a field, in fixed order.
+//!
+//! A. Stockmar, "EULUMDAT - ein Leuchtendatenformat fuer den europaeischen Beleuchtungsplaner", Licht '90, and
+//! "EULUMDAT/2", CIBSE National Lighting Conference 1998. Intensities are in candela per 1000 lm of the lamps' flux, in
+//! planes C (type C of LM-75) and angles gamma from nadir. The plane C0 is the light's +X and C90 its +Y, as the horizontal
+//! angles of IES are; the length of a luminaire lies in C90-C270 and so along Y.
+//!
+//! DFF and LORL follow from the intensities and are not applied; they are kept and compared. Of several sets of lamps, which
+//! are alternatives, the first counts.
+
+use super::{
+    IesError, IesProfile, IesVersion, Listed, MAX_ANGLES, MAX_VALUES, Opening, PhotometricType, StatedRatios, Symmetry,
+    Tilt, snapped,
+};
+use crate::photometry::units::Lumen;
+
+/// The most sets of lamps that are read.
+const MAX_SETS: usize = 64;
+/// Lamps of a file that states no flux give this (lm): its intensities are per 1000 lm.
+const UNIT_FLUX: f64 = 1000.0;
+/// A light output ratio that is off by more than this from what the intensities give is noted.
+const RATIO_SLACK: f64 = 0.05;
+
+/// Fields by their line, from 1.
+struct Lines<'a> {
+    lines: Vec<&'a str>,
+    notes: Vec<String>,
+}
+
+/// A number as EULUMDAT files have them: with a point or, in German, a comma before its decimals. Of both the last is that,
+/// and the others group thousands.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0' || c == '\u{1a}');
+    let decimal = text.rfind(['.', ',']);
+    let groups = text.contains('.') && text.contains(',');
+    let digits: String = text
+        .char_indices()
+        .filter(|&(at, c)| !groups || !matches!(c, '.' | ',') || Some(at) == decimal)
+        .map(|(_, c)| if c == ',' { '.' } else { c })
+        .collect();
+    super::finite(&digits)
+}
+
+impl<'a> Lines<'a> {
+    fn text(&self, line: usize) -> &'a str {
+        line.checked_sub(1).and_then(|at| self.lines.get(at)).map_or("", |text| text.trim())
+    }
+
+    /// A number that bears on the light.
+    fn number(&self, line: usize, what: &'static str) -> Result<f64, IesError> {
+        if line > self.lines.len() {
+            return Err(IesError::Truncated { line: self.lines.len(), what });
+        }
+        let token = || self.text(line).chars().take(32).collect();
+        number(self.text(line)).ok_or_else(|| IesError::Number { line, token: token(), what })
+    }
+
+    fn count(&self, line: usize, what: &'static str, most: usize, allowed: &'static str) -> Result<usize, IesError> {
+        let value = self.number(line, what)?;
+        if value.fract() == 0.0 && value >= 0.0 && value <= most as f64 {
+            // In range, so the cast is exact.
+            Ok(value as usize)
+        } else {
+            Err(IesError::Range { line, what, value, allowed })
+        }
+    }
+
+    /// A number that does not bear on the light: 0, with a note, where it is none. Empty is 0.
+    fn aside(&mut self, line: usize, what: &str) -> f64 {
+        let text = self.text(line);
+        if text.is_empty() {
+            return 0.0;
+        }
+        // Powers and the like come with their unit, or as several.
+        let start = text.split_whitespace().next().unwrap_or("");
+        number(text).or_else(|| number(start)).unwrap_or_else(|| {
+            let token: String = text.chars().take(32).collect();
+            self.notes
+                .push(format!("line {line}: {what} is {token}, which is no number; it does not bear on the light"));
+            0.0
+        })
+    }
+}
+
+/// Whether lines 2 to 7 are the numbers of EULUMDAT.
+fn is_eulumdat(lines: &[&str]) -> bool {
+    let value = |line: usize| lines.get(line - 1).and_then(|text| number(text));
+    let small = |line: usize| value(line).is_some_and(|value| value.fract() == 0.0 && value.abs() < 100.0);
+    small(2) && small(3) && (4..=7).filter(|&line| line <= lines.len()).all(|line| value(line).is_some())
+}
+
+/// The flux of the lamps (lm) and what the file says of it.
+struct Lamps {
+    flux: f64,
+    /// Whether the flux is that of lamps, and not the luminaire's own (absolute photometry).
+    rated: bool,
+    watts: f64,
+    /// The line after the last set.
+    next: usize,
+    kind: String,
+}
+
+fn lamps(lines: &mut Lines<'_>) -> Result<Lamps, IesError> {
+    const SETS: usize = 26;
+    let sets = lines.count(SETS, "the number of lamp sets", MAX_SETS, "a whole number from 0 to 64")?;
+    let next = SETS + 1 + 6 * sets;
+    if sets == 0 {
+        lines.notes.push(format!("no lamps are stated: the intensities are taken for lamps of {UNIT_FLUX} lm"));
+        return Ok(Lamps { flux: UNIT_FLUX, rated: false, watts: 0.0, next, kind: String::new() });
+    }
+    let stated = lines.number(SETS + 3, "the flux of the lamps")?;
+    // A negative number of lamps marks absolute photometry: the flux is the luminaire's.
+    let absolute = lines.aside(SETS + 1, "the number of lamps") < 0.0;
+    let flux = if stated == 0.0 {
+        lines.notes.push(format!("the lamps have a flux of 0: the intensities are taken for lamps of {UNIT_FLUX} lm"));
+        UNIT_FLUX
+    } else if stated < 0.0 {
+        return Err(IesError::Range {
+            line: SETS + 3,
+            what: "the flux of the lamps",
+            value: stated,
+            allowed: "at least 0",
+        });
+    } else {
+        stated
+    };
+    if sets > 1 {
+        let others: Vec<String> = (1..sets).map(|set| format!("{} lm", lines.text(SETS + 3 + 6 * set))).collect();
+        let others = others.join(", ");
+        lines.notes.push(format!("{sets} sets of lamps: the first counts, of {flux} lm; the others have {others}"));
+    }
+    let watts = lines.aside(SETS + 6, "the power").max(0.0);
+    Ok(Lamps { flux, rated: stated > 0.0 && !absolute, watts, next, kind: lines.text(SETS + 2).to_owned() })
+}
+
+/// Numbers from a line on, one or several a line, with their lines.
+fn rest<'a>(lines: &Lines<'a>, from: usize) -> Vec<(usize, &'a str)> {
+    let after = lines.lines.iter().enumerate().skip(from - 1);
+    let separators = |c: char| c.is_whitespace() || c == ';' || c == '\0' || c == '\u{1a}';
+    after
+        .flat_map(|(at, line)| line.split(separators).filter(|word| !word.is_empty()).map(move |word| (at + 1, word)))
+        .collect()
+}
+
+/// Rising angles out of the list of numbers, within a range.
+fn angles(
+    words: &[(usize, &str)],
+    what: &'static str,
+    [least, most]: [f64; 2],
+    allowed: &'static str,
+    notes: &mut Vec<String>,
+) -> Result<Vec<f64>, IesError> {
+    let mut found: Vec<f64> = Vec::with_capacity(words.len());
+    let mut line = 0;
+    for &(at, word) in words {
+        line = at;
+        let value =
+            number(word).ok_or_else(|| IesError::Number { line, token: word.chars().take(32).collect(), what })?;
+        if let Some(&previous) = found.last()
+            && value <= previous
+        {
+            return Err(IesError::Unsorted { line, what, value, previous });
+        }
+        found.push(value);
+    }
+    let outside = |angles: &[f64]| angles.iter().copied().find(|&angle| angle < least || angle > most);
+    let ends: &[f64] = if outside(&found).is_some() { &[least, most] } else { &[] };
+    let found = snapped(found, ends, what, notes);
+    match outside(&found) {
+        Some(value) => Err(IesError::Range { line, what, value, allowed }),
+        None => Ok(found),
+    }
+}
+
+/// Parses the text of a file, lines parted by `\n`; none where it is not EULUMDAT.
+pub(super) fn parse(text: &str, notes: Vec<String>) -> Option<Result<IesProfile, IesError>> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    is_eulumdat(&lines).then(|| read(Lines { lines, notes }))
+}
+
+fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
+    let isym = lines.count(3, "the symmetry indicator (Isym)", 4, "0, 1, 2, 3 or 4")?;
+    let mc = lines.count(4, "the number of C-planes (Mc)", MAX_ANGLES, "a whole number from 1 to 14401")?;
+    let ng =
+        lines.count(6, "the number of angles in each C-plane (Ng)", MAX_ANGLES, "a whole number from 2 to 14401")?;
+    let range = |line, what, value: usize, allowed| IesError::Range { line, what, value: value as f64, allowed };
+    if mc == 0 {
+        return Err(range(4, "the number of C-planes (Mc)", mc, "a whole number from 1 to 14401"));
+    }
+    if ng < 2 {
+        return Err(range(6, "the number of angles in each C-plane (Ng)", ng, "a whole number from 2 to 14401"));
+    }
+    let even = |parts: usize, allowed| {
+        if mc.is_multiple_of(parts) { Ok(()) } else { Err(range(4, "the number of C-planes (Mc)", mc, allowed)) }
+    };
+    // Planes that the intensities are given for, and the first of them in the list of angles.
+    let (given, first) = match isym {
+        0 => (mc, 0),
+        1 => (1, 0),
+        2 => even(2, "even with symmetry 2").map(|()| (mc / 2 + 1, 0))?,
+        3 => even(4, "a multiple of 4 with symmetry 3").map(|()| (mc / 2 + 1, 3 * mc / 4))?,
+        _ => even(4, "a multiple of 4 with symmetry 4").map(|()| (mc / 4 + 1, 0))?,
+    };
+    if given * ng > MAX_VALUES {
+        return Err(range(6, "the number of intensities", given * ng, "at most 8388608 in all"));
+    }
+    let factor = lines.number(24, "the conversion factor")?;
+    let factor = if factor == 0.0 {
+        lines.notes.push("line 24: the conversion factor 0 is taken for 1".into());
+        1.0
+    } else if factor < 0.0 {
+        return Err(IesError::Range { line: 24, what: "the conversion factor", value: factor, allowed: "above 0" });
+    } else {
+        factor
+    };
+    let lamps = lamps(&mut lines)?;
+    // Ten direct ratios, which room tables need.
+    let words = rest(&lines, lamps.next + 10);
+    let missing = |what| Err(IesError::Truncated { line: lines.lines.len(), what });
+    // Some files list the angles of the given planes alone, or the intensities of all planes.
+    let (listed, planes) = match words.len() {
+        n if n >= mc + ng + mc * ng && given < mc => (mc, mc),
+        n if n >= mc + ng + given * ng => (mc, given),
+        n if n == given + ng + given * ng => (given, given),
+        n if n < mc => return missing("an angle of a C-plane"),
+        n if n < mc + ng => return missing("an angle gamma"),
+        _ => return missing("an intensity"),
+    };
+    let mut notes = std::mem::take(&mut lines.notes);
+    let (c_words, after) = words.split_at(listed);
+    let (g_words, after) = after.split_at(ng);
+    let (i_words, after) = after.split_at(planes * ng);
+    // Lists of the planes of symmetry 3 run on beyond 360.
+    let c = angles(c_words, "the angle of a C-plane", [0.0, 720.0], "within 0 to 360 degrees", &mut notes)?;
+    let gamma = angles(g_words, "the angle gamma", [0.0, 180.0], "within 0 to 180 degrees", &mut notes)?;
+    let mut values = Listed::default();
+    for &(line, word) in i_words {
+        let what = "the intensity";
+        let value = number(word).filter(|value| value.abs() < 1e15);
+        let token = || word.chars().take(32).collect();
+        values.push(value.ok_or_else(|| IesError::Number { line, token: token(), what })?, line);
+    }
+    let candela = values.times(factor * lamps.flux / 1000.0, &mut notes)?;
+    if !candela.iter().all(|c| c.is_finite()) {
+        let allowed = "small enough for finite candela";
+        return Err(IesError::Range { line: 24, what: "the conversion factor", value: factor, allowed });
+    }
+    if let Some((line, _)) = after.first() {
+        notes.push(format!("line {line}: what follows the last intensity is ignored"));
+    }
+    let rows: Vec<Vec<f64>> = candela.chunks(ng).map(<[f64]>::to_vec).collect();
+    let (symmetry, horizontal, rows) = if planes == mc && given < mc {
+        notes.push(format!("symmetry {isym} asks for {given} planes, the file has {mc}: all count"));
+        full(c, rows)
+    } else {
+        let angles = if listed == planes { c } else { c.iter().copied().cycle().skip(first).take(planes).collect() };
+        folded(isym, angles, rows, &mut notes)?
+    };
+    let stated = StatedRatios {
+        light_output: lines.aside(23, "the light output ratio"),
+        downward: lines.aside(22, "the downward flux fraction"),
+    };
+    let tilt = lines.aside(25, "the tilt of the measurement");
+    if tilt != 0.0 {
+        notes.push(format!(
+            "it was measured tilted by {tilt} degrees; the intensities are those of the luminaire as listed"
+        ));
+    }
+    let opening = opening(&mut lines);
+    notes.append(&mut lines.notes);
+    let mut profile = IesProfile {
+        version: IesVersion::Eulumdat,
+        keywords: keywords(&lines, &lamps),
+        labels: Vec::new(),
+        tilt: Tilt::None,
+        lamps: 1.0,
+        lumens_per_lamp: lamps.rated.then_some(Lumen(lamps.flux)),
+        kind: PhotometricType::C,
+        symmetry,
+        opening,
+        watts: lamps.watts,
+        stated: Some(stated),
+        vertical: gamma,
+        horizontal,
+        candela: rows.concat(),
+        notes,
+    };
+    let output = profile.lumens().get() / lamps.flux;
+    let said = stated.light_output / 100.0;
+    if said > 0.0 && (output / said - 1.0).abs() > RATIO_SLACK {
+        profile.notes.push(format!(
+            "its intensities make a light output ratio of {:.1} %, and it states {} %; the intensities count",
+            output * 100.0,
+            stated.light_output
+        ));
+    }
+    Ok(profile)
+}
+
+/// Planes all around: rising from 0, whatever the first listed angle is.
+fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> (Symmetry, Vec<f64>, Vec<Vec<f64>>) {
+    if c.len() < 2 {
+        rows.truncate(1);
+        return (Symmetry::Axial, vec![0.0], rows);
+    }
+    let (first, last) = (c.first().copied().unwrap_or(0.0), c.last().copied().unwrap_or(0.0));
+    let mut angles = c;
+    let ends = rows.first().cloned().zip(rows.last().cloned());
+    if let Some((first_row, last_row)) = ends.filter(|_| first > 0.0) {
+        // Between the last plane and the first, one turn on: what is interpolated there is listed at 0.
+        let part = ((360.0 - last) / (first + 360.0 - last)).clamp(0.0, 1.0);
+        angles.insert(0, 0.0);
+        rows.insert(0, last_row.iter().zip(&first_row).map(|(a, b)| a + (b - a) * part).collect());
+    }
+    (Symmetry::Full, angles, rows)
+}
+
+/// Planes of which the others are mirror images (Isym).
+fn folded(
+    isym: usize,
+    angles: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+    notes: &mut Vec<String>,
+) -> Result<(Symmetry, Vec<f64>, Vec<Vec<f64>>), IesError> {
+    let (symmetry, angles, rows, want) = match isym {
+        0 => return Ok(full(angles, rows)),
+        1 => return Ok((Symmetry::Axial, vec![0.0], rows)),
+        2 => (Symmetry::Bilateral, angles, rows, [0.0, 180.0]),
+        3 => {
+            // From C270 over C0 to C90; mirrored in the plane C90-C270 that is C270 over C180 to C90.
+            let mirrored = angles.iter().map(|&angle| 180.0 - if angle > 180.0 { angle - 360.0 } else { angle });
+            let mut planes: Vec<(f64, Vec<f64>)> = mirrored.zip(rows).collect();
+            planes.reverse();
+            let (angles, rows) = planes.into_iter().unzip();
+            (Symmetry::Bilateral90, angles, rows, [90.0, 270.0])
+        }
+        _ => (Symmetry::Quadrant, angles, rows, [0.0, 90.0]),
+    };
+    let angles = snapped(angles, &want, "the angle of a C-plane", notes);
+    let ends = [angles.first().copied().unwrap_or(f64::NAN), angles.last().copied().unwrap_or(f64::NAN)];
+    if ends != want || angles.windows(2).any(|pair| pair[0] >= pair[1]) {
+        let (what, allowed) =
+            ("the last C-plane of the symmetry", "where it ends: C180 (2), C90 (3, from C270) or C90 (4)");
+        let value = if isym == 3 { 180.0 - ends[0] } else { ends[1] };
+        return Err(IesError::Range { line: 3, what, value, allowed });
+    }
+    Ok((symmetry, angles, rows))
+}
+
+/// The luminous area in metres, negative where it is round, as `Opening` has it.
+fn opening(lines: &mut Lines<'_>) -> Opening {
+    let length = lines.aside(16, "the length of the luminous area").max(0.0) / 1000.0;
+    let width = lines.aside(17, "the width of the luminous area").max(0.0) / 1000.0;
+    let height =
+        (18..=21).map(|line| lines.aside(line, "the height of the luminous area")).fold(0.0, f64::max) / 1000.0;
+    if width == 0.0 {
+        // Round: -0 is no shape.
+        let diameter = if length > 0.0 { -length } else { 0.0 };
+        return Opening { width: diameter, length: diameter, height };
+    }
+    // The length lies in C90-C270, along Y.
+    Opening { width: length, length: width, height }
+}
+
+fn keywords(lines: &Lines<'_>, lamps: &Lamps) -> Vec<(String, String)> {
+    let fields = [
+        ("MANUFAC", lines.text(1)),
+        ("LUMINAIRE", lines.text(9)),
+        ("LUMCAT", lines.text(10)),
+        ("TEST", lines.text(8)),
+        ("ISSUEDATE", lines.text(12)),
+        ("LAMP", lamps.kind.as_str()),
+    ];
+    let said = fields.into_iter().filter(|(_, text)| !text.is_empty());
+    said.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+    use crate::photometry::{Candela, ies::OpeningShape};
+
+    /// A file: symmetry, C-planes, angles gamma, the intensities of the planes that are given, lamp sets of six lines each.
+    fn ldt(isym: u32, c: &[f64], gamma: &[f64], rows: &[&[f64]], sets: &[[&str; 6]]) -> String {
+        let mut lines: Vec<String> =
+            vec!["Maker".into(), "3".into(), isym.to_string(), c.len().to_string(), "0".into()];
+        lines.extend([gamma.len().to_string(), "0".into(), "Report".into(), "Downlight".into(), "D-1".into()]);
+        lines.extend(
+            ["d1.ldt", "2026", "1200", "300", "80", "1100", "250", "0", "0", "0", "0", "100", "80", "1", "0"]
+                .map(String::from),
+        );
+        lines.push(sets.len().to_string());
+        lines.extend(sets.iter().flatten().map(|text| (*text).to_owned()));
+        lines.extend(vec!["0.5".to_owned(); 10]);
+        let numbers = c.iter().chain(gamma).chain(rows.iter().copied().flatten());
+        lines.extend(numbers.map(f64::to_string));
+        lines.join("\r\n")
+    }
+
+    const LAMP: [&str; 6] = ["1", "LED", "2000", "3000", "80", "20"];
+
+    fn read(text: &str) -> IesProfile {
+        IesProfile::parse(text.as_bytes()).unwrap()
+    }
+
+    fn near(got: f64, want: f64) {
+        assert!((got - want).abs() <= 1e-9 * want.abs().max(1.0), "{got} is not {want}");
+    }
+
+    #[test]
+    fn candela_are_per_kilolumen_of_the_lamps() {
+        // 300 cd/klm everywhere below: 600 cd, 2 pi of it as flux.
+        let text = ldt(1, &[0.0], &[0.0, 45.0, 90.0], &[&[300.0; 3]], &[LAMP]);
+        let p = read(&text);
+        assert_eq!((p.version(), p.symmetry(), p.watts()), (IesVersion::Eulumdat, Symmetry::Axial, 20.0));
+        near(p.peak().0, 600.0);
+        near(p.lumens().0, 2.0 * PI * 600.0);
+        near(p.downward().unwrap(), 1.0);
+        assert_eq!(p.rated_lumens(), Some(Lumen(2000.0)));
+        assert_eq!(p.candela(120.0, 0.0), Candela(0.0));
+        // Length along Y, width along X, in metres.
+        assert_eq!(p.opening().shape(), OpeningShape::Rectangle(0.25, 1.1));
+        assert_eq!(p.keywords()[0], ("MANUFAC".to_owned(), "Maker".to_owned()));
+        // 188 % of the lamps' light is not what the file states.
+        assert!(p.notes()[0].contains("188.5 %") && p.notes()[0].contains("80 %"), "{:?}", p.notes());
+        assert_eq!(p.stated(), Some(StatedRatios { light_output: 80.0, downward: 100.0 }));
+        let up_and_down = read(&ldt(1, &[0.0], &[0.0, 90.0, 180.0], &[&[300.0; 3]], &[LAMP]));
+        near(up_and_down.downward().unwrap(), 0.5);
+        // The conversion factor is one; 0 stands for 1.
+        let with =
+            |factor: &str| read(&text.replacen("\r\n80\r\n1\r\n0\r\n", &format!("\r\n80\r\n{factor}\r\n0\r\n"), 1));
+        near(with("0,5").peak().0, 300.0);
+        near(with("0").peak().0, 600.0);
+    }
+
+    #[test]
+    fn decimal_commas_and_spaces() {
+        let text = ldt(1, &[0.0], &[0.0, 22.5, 90.0], &[&[300.25, 200.5, 0.125]], &[LAMP]);
+        let german = text.replace('.', ",");
+        assert_eq!(read(&german).candela(22.5, 0.0), read(&text).candela(22.5, 0.0));
+        for (text, value) in
+            [("1,5", 1.5), ("1.5", 1.5), ("1.234,5", 1234.5), ("1,234.5", 1234.5), (" 7 ", 7.0), ("1e3", 1000.0)]
+        {
+            assert_eq!(number(text), Some(value), "{text}");
+        }
+        for text in ["", "x", "nan", "inf", "1,2,3", "--1"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+        // Several numbers a line, and blank lines between.
+        let (head, tail) = text.split_at(text.find("0\r\n0\r\n22.5").unwrap());
+        let together = format!(
+            "{head}0\r\n\r\n0 22.5; 90\r\n{}",
+            tail.rsplit("\r\n").take(3).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\t")
+        );
+        assert_eq!(read(&together).candela(22.5, 0.0), read(&text).candela(22.5, 0.0));
+    }
+
+    #[test]
+    fn symmetries_list_a_part_of_the_planes() {
+        let around: Vec<f64> = (0..8).map(|i| f64::from(i) * 45.0).collect();
+        let gamma = [0.0, 90.0];
+        // The intensity at gamma 90 as a function of C.
+        let planes = |isym: u32, cs: &[f64], of: fn(f64) -> f64| {
+            let rows: Vec<[f64; 2]> = cs.iter().map(|&c| [10.0, of(c)]).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            read(&ldt(isym, &around, &gamma, &rows, &[["1", "L", "1000", "", "", "1"]]))
+        };
+        let cos = |c: f64| 50.0 + 40.0 * c.to_radians().cos();
+        let sin = |c: f64| 50.0 + 40.0 * c.to_radians().sin();
+        let both = |c: f64| 50.0 + 40.0 * (2.0 * c).to_radians().cos();
+        let skew = |c: f64| 50.0 + 40.0 * (c + 20.0).to_radians().cos();
+        let cases: [(u32, Symmetry, Vec<f64>, fn(f64) -> f64); 4] = [
+            (0, Symmetry::Full, around.clone(), skew),
+            (2, Symmetry::Bilateral, around[..5].to_vec(), cos),
+            (3, Symmetry::Bilateral90, vec![270.0, 315.0, 0.0, 45.0, 90.0], sin),
+            (4, Symmetry::Quadrant, around[..3].to_vec(), both),
+        ];
+        for (isym, symmetry, listed, of) in cases {
+            let p = planes(isym, &listed, of);
+            assert_eq!(p.symmetry(), symmetry);
+            for &c in &around {
+                near(p.candela(90.0, c).0, of(c));
+            }
+            // Half way between planes: their mean.
+            near(p.candela(90.0, 292.5).0, (of(270.0) + of(315.0)) / 2.0);
+            // Files that list all planes in spite of their symmetry, and the angles of the given planes alone.
+            let all = planes(isym, &around, of);
+            near(all.lumens().0, p.lumens().0);
+            let rows: Vec<[f64; 2]> = listed.iter().map(|&c| [10.0, of(c)]).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            let rising: Vec<f64> = listed.iter().map(|&c| if isym == 3 && c < 180.0 { c + 360.0 } else { c }).collect();
+            let short = ldt(isym, &rising, &gamma, &rows, &[["1", "L", "1000", "", "", "1"]]);
+            let short = short.replacen(&format!("\r\n{}\r\n0\r\n2", rising.len()), "\r\n8\r\n0\r\n2", 1);
+            near(read(&short).lumens().0, p.lumens().0);
+        }
+        // Planes that do not begin at C0 close the circle.
+        let turned: Vec<f64> = around.iter().map(|c| c + 22.5).collect();
+        let rows: Vec<[f64; 2]> = turned.iter().map(|&c| [10.0, cos(c)]).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let p = read(&ldt(0, &turned, &gamma, &rows, &[["1", "L", "1000", "", "", "1"]]));
+        near(p.candela(90.0, 337.5).0, cos(337.5));
+        near(p.candela(90.0, 0.0).0, cos(22.5));
+        near(p.candela(90.0, 348.75).0, cos(22.5));
+        assert_eq!(p.horizontal_angles()[0], 0.0);
+    }
+
+    #[test]
+    fn lamp_sets_are_alternatives_and_may_be_absent() {
+        let with = |sets: &[[&str; 6]]| read(&ldt(1, &[0.0], &[0.0, 90.0], &[&[100.0, 100.0]], sets));
+        let two = with(&[LAMP, ["2", "T16", "5400", "", "", "78"]]);
+        near(two.peak().0, 200.0);
+        assert!(two.notes()[0].contains("2 sets") && two.notes()[0].contains("5400 lm"), "{:?}", two.notes());
+        let none = with(&[]);
+        near(none.peak().0, 100.0);
+        assert!(none.notes()[0].contains("1000 lm") && none.rated_lumens().is_none());
+        near(with(&[["1", "LED", "0", "", "", ""]]).peak().0, 100.0);
+        let absolute = with(&[["-1", "LED", "2000", "", "", "20"]]);
+        near(absolute.peak().0, 200.0);
+        assert_eq!(absolute.rated_lumens(), None);
+        // What does not bear on light refuses nothing.
+        let odd = with(&[["two", "LED", "2000", "warm", "1B", "20 W"]]);
+        near(odd.peak().0, 200.0);
+        assert_eq!(odd.watts(), 20.0);
+    }
+
+    #[test]
+    fn faults_name_their_line() {
+        let good = ldt(4, &[0.0, 90.0, 180.0, 270.0], &[0.0, 90.0], &[&[1.0, 1.0], &[1.0, 1.0]], &[LAMP]);
+        read(&good);
+        let with = |line: usize, text: &str| {
+            let mut lines: Vec<&str> = good.split("\r\n").collect();
+            lines[line - 1] = text;
+            IesProfile::parse(lines.join("\n").as_bytes()).unwrap_err().to_string()
+        };
+        for (line, text, words) in [
+            (3, "5", "EULUMDAT: line 3: the symmetry indicator (Isym) is 5"),
+            (4, "6", "line 4: the number of C-planes (Mc) is 6; it must be a multiple of 4"),
+            (4, "99999999", "line 4"),
+            (6, "1", "line 6"),
+            (24, "-1", "line 24: the conversion factor is -1"),
+            (29, "much", "line 29: \"much\" is no finite number, but the flux of the lamps"),
+            (43, "360.5", "follows"),
+            (48, "200", "line 48: the angle gamma is 200"),
+            (50, "nan", "line 50: \"nan\""),
+            (50, "-1", "line 50"),
+        ] {
+            let error = with(line, text);
+            assert!(error.starts_with("EULUMDAT") && error.contains(words), "{error}");
+        }
+        for cut in 7..good.split("\r\n").count() {
+            let text: Vec<&str> = good.split("\r\n").take(cut).collect();
+            let error = IesProfile::parse(text.join("\r\n").as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("EULUMDAT") && error.contains("ends where"), "{cut}: {error}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_survived() {
+        let good = ldt(2, &[0.0, 90.0, 180.0, 270.0], &[0.0, 45.0, 90.0], &[&[9.0, 8.0, 7.0]; 3], &[LAMP]);
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for _ in 0..10_000 {
+            let mut bytes = good.clone().into_bytes();
+            for _ in 0..1 + next() % 4 {
+                let at = (next() % bytes.len() as u64) as usize;
+                match next() % 3 {
+                    0 => bytes[at] = next() as u8,
+                    1 => bytes.truncate(at.max(1)),
+                    _ => bytes[at] = b"0123456789-., \n\r"[(next() % 16) as usize],
+                }
+            }
+            if let Ok(p) = IesProfile::parse(&bytes) {
+                assert!(p.lumens().0.is_finite() && p.lumens().0 >= -1e-9);
+                assert!(p.candela((next() % 360) as f64 - 90.0, (next() % 720) as f64 - 360.0).0.is_finite());
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Lists of values for the look. All lists that set properties are made here, so that a test can send every value of every
+//! list through the look's parser (`watch`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use egui::{ComboBox, Context, Id, Ui};
+
+use super::inspector::Changes;
+
+/// A line of a list.
+pub(super) struct Entry {
+    /// What it is called.
+    pub name: String,
+    /// Whether the look has it now.
+    pub chosen: bool,
+    /// What choosing it changes.
+    pub changes: Changes,
+}
+
+impl Entry {
+    /// An entry that sets one property, or takes it out.
+    pub fn new(name: impl Into<String>, chosen: bool, path: &str, value: Option<String>) -> Self {
+        Self { name: name.into(), chosen, changes: vec![(path.into(), value)] }
+    }
+}
+
+/// A list, closed: its text, and how wide it is (points) where that is not egui's choice.
+pub(super) fn choice(
+    ui: &mut Ui,
+    id: &str,
+    (text, width): (&str, Option<f32>),
+    entries: Vec<Entry>,
+    changes: &mut Changes,
+) {
+    if let Some(watched) = ui.ctx().data(|data| data.get_temp::<Watched>(watched())) {
+        let offers = entries.iter().map(|entry| (id.to_owned(), entry.changes.clone()));
+        watched.lock().unwrap_or_else(PoisonError::into_inner).extend(offers);
+    }
+    let combo = ComboBox::from_id_salt(id).selected_text(text);
+    let combo = match width {
+        Some(width) => combo.width(width),
+        None => combo,
+    };
+    combo.show_ui(ui, |ui| {
+        for entry in entries {
+            if ui.selectable_label(entry.chosen, entry.name).clicked() {
+                changes.extend(entry.changes);
+            }
+        }
+    });
+}
+
+/// An offer: the list, and the changes that it makes.
+pub type Offer = (String, Vec<(String, Option<String>)>);
+
+type Watched = Arc<Mutex<Vec<Offer>>>;
+
+fn watched() -> Id {
+    Id::new("offers of lists")
+}
+
+/// Collects what lists offer from now on, opened or not.
+#[must_use]
+pub fn watch(ctx: &Context) -> Arc<Mutex<Vec<Offer>>> {
+    let offers = Watched::default();
+    ctx.data_mut(|data| data.insert_temp(watched(), Arc::clone(&offers)));
+    offers
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lists_of_the_look_are_made_here() {
+        for source in [include_str!("inspector.rs"), include_str!("mixer.rs"), include_str!("water.rs")] {
+            assert!(!source.contains("ComboBox"), "lists that set properties are made by choice()");
+        }
+    }
+}
