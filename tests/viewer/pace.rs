@@ -317,7 +317,7 @@ fn frames_to_sleep(bench: &mut Bench) -> u32 {
 
 #[test]
 fn a_window_at_rest_sleeps() {
-    let Some(guard) = common::gpu() else { return };
+    let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lamps("");
     let mut bench = Bench::new(&guard.gpu, request(&file));
     for change in [None, Some("taa"), Some("morphological")] {
@@ -349,7 +349,7 @@ fn a_window_at_rest_sleeps() {
 
 #[test]
 fn lists_offer_what_the_look_takes() {
-    let Some(guard) = common::gpu() else { return };
+    let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
     let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
     let offers = choice::watch(bench.app.context());

@@ -559,7 +559,7 @@ mod tests {
 
     #[test]
     fn any_bytes_are_survived() {
-        let good = ldt(2, &[0.0, 90.0, 180.0, 270.0], &[0.0, 45.0, 90.0], &[&[9.0, 8.0, 7.0]; 3], &[LAMP]);
+        let good = ldt(2, &[0.0, 90.0, 180.0, 270.0], &[0.0, 45.0, 90.0], &[&[9.0, 8.0, 7.0][..]; 3], &[LAMP]);
         let mut state = 0x2545_f491_4f6c_dd1d_u64;
         let mut next = || {
             state ^= state << 13;
