@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
-use super::{Encoding, Format, Image, MAX_PIXELS, SizeCheck, damaged};
+use super::{Encoding, Format, Image, MAX_PIXELS, SizeCheck, Texels, damaged};
 use crate::photometry::color;
 
 /// Reads a PNG or JPEG.
@@ -43,7 +43,7 @@ pub(super) fn read(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result
 ///
 /// # Errors
 /// A PNG that is damaged, grey, or of a size that may not be read.
-pub fn wide_codes(bytes: &[u8], check: SizeCheck<'_>) -> Result<([usize; 2], bool, Vec<[u16; 4]>), String> {
+pub fn wide_codes(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
     let picture = picture(bytes, Format::Png, check)?;
     let kind = picture.color();
     if !kind.has_color() {

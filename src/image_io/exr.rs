@@ -24,7 +24,7 @@ use ::exr::{
 use glam::DVec3;
 use half::f16;
 
-use super::{Encoding, Image, MAX_PIXELS, SizeCheck, caught, chromaticity::Primaries, damaged, one_line};
+use super::{Encoding, Image, MAX_PIXELS, SizeCheck, Texels, caught, chromaticity::Primaries, damaged, one_line};
 use crate::photometry::color::{D65, REC709_PRIMARIES};
 
 /// Parts that a file may have; each may claim memory for its tables.
@@ -298,7 +298,7 @@ fn rgb_from_chroma(pixels: &mut [[f32; 3]], [wr, wg, wb]: [f64; 3]) {
 ///
 /// # Errors
 /// Why the bytes cannot be used, in one line.
-pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<([usize; 2], bool, Vec<[f32; 3]>), String> {
+pub fn red_green_alpha(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[f32; 3]>, String> {
     caught(|| {
         let file = Exr::open(bytes)?;
         let groups = file.groups();
@@ -506,7 +506,7 @@ impl<'a> Exr<'a> {
             return Err(format!("a block of {bytes} bytes; at most {MAX_BLOCK} are read: save it in smaller tiles"));
         }
         // The decoder takes as many bytes a pixel for all blocks; with subsampled channels they differ.
-        if area == 0 || bytes % area != 0 {
+        if area == 0 || !bytes.is_multiple_of(area) {
             return Err("its channels are subsampled in a way that is not read; save it as an RGB picture".into());
         }
         header.channels.bytes_per_pixel = bytes / area;
@@ -581,8 +581,8 @@ fn check_sampling(header: &Header) -> Result<(), String> {
         let (Ok(sx), Ok(sy)) = (i32::try_from(x), i32::try_from(y)) else { return Err(damaged("a sampling rate")) };
         let whole = sx > 0
             && sy > 0
-            && header.layer_size.0 % x == 0
-            && header.layer_size.1 % y == 0
+            && header.layer_size.0.is_multiple_of(x)
+            && header.layer_size.1.is_multiple_of(y)
             && position.0 % sx == 0
             && position.1 % sy == 0;
         if !whole || header.blocks != BlockDescription::ScanLines {

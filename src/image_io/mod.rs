@@ -50,6 +50,9 @@ pub enum Encoding {
 /// Whether a size (pixels across and down) may be read; called before memory is taken.
 pub type SizeCheck<'a> = &'a dyn Fn(u64, u64) -> Result<(), String>;
 
+/// A map of vectors as its file stores it: size (pixels across and down), whether it has alpha, texels with the top row first.
+pub type Texels<T> = ([usize; 2], bool, Vec<T>);
+
 /// An image as its file stores it, with what makes linear Rec.709 of it. Top row first.
 #[derive(Clone, Debug)]
 pub struct Image {

@@ -254,7 +254,7 @@ fn exr(channels: Vec<(&str, ex::FlatSamples)>) -> Vec<u8> {
 }
 
 /// Red, green and blue of a layer, even.
-fn rgb<'a>(names: [&'a str; 3], size: usize, value: [f32; 3]) -> Vec<(&'a str, ex::FlatSamples)> {
+fn rgb(names: [&str; 3], size: usize, value: [f32; 3]) -> Vec<(&str, ex::FlatSamples)> {
     names.into_iter().zip(value).map(|(name, value)| (name, floats(size, value))).collect()
 }
 

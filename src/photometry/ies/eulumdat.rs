@@ -298,7 +298,7 @@ fn read(mut lines: Lines<'_>) -> Result<IesProfile, IesError> {
 }
 
 /// Planes all around: rising from 0, whatever the first listed angle is.
-fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> (Symmetry, Vec<f64>, Vec<Vec<f64>>) {
+fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> Planes {
     if c.len() < 2 {
         rows.truncate(1);
         return (Symmetry::Axial, vec![0.0], rows);
@@ -315,13 +315,11 @@ fn full(c: Vec<f64>, mut rows: Vec<Vec<f64>>) -> (Symmetry, Vec<f64>, Vec<Vec<f6
     (Symmetry::Full, angles, rows)
 }
 
+/// Symmetry, the angles C of the planes (degrees), and the intensities of each plane.
+type Planes = (Symmetry, Vec<f64>, Vec<Vec<f64>>);
+
 /// Planes of which the others are mirror images (Isym).
-fn folded(
-    isym: usize,
-    angles: Vec<f64>,
-    rows: Vec<Vec<f64>>,
-    notes: &mut Vec<String>,
-) -> Result<(Symmetry, Vec<f64>, Vec<Vec<f64>>), IesError> {
+fn folded(isym: usize, angles: Vec<f64>, rows: Vec<Vec<f64>>, notes: &mut Vec<String>) -> Result<Planes, IesError> {
     let (symmetry, angles, rows, want) = match isym {
         0 => return Ok(full(angles, rows)),
         1 => return Ok((Symmetry::Axial, vec![0.0], rows)),
@@ -472,7 +470,8 @@ mod tests {
         let sin = |c: f64| 50.0 + 40.0 * c.to_radians().sin();
         let both = |c: f64| 50.0 + 40.0 * (2.0 * c).to_radians().cos();
         let skew = |c: f64| 50.0 + 40.0 * (c + 20.0).to_radians().cos();
-        let cases: [(u32, Symmetry, Vec<f64>, fn(f64) -> f64); 4] = [
+        type Case = (u32, Symmetry, Vec<f64>, fn(f64) -> f64);
+        let cases: [Case; 4] = [
             (0, Symmetry::Full, around.clone(), skew),
             (2, Symmetry::Bilateral, around[..5].to_vec(), cos),
             (3, Symmetry::Bilateral90, vec![270.0, 315.0, 0.0, 45.0, 90.0], sin),
