@@ -552,7 +552,9 @@ mod tests {
         for cut in 7..good.split("\r\n").count() {
             let text: Vec<&str> = good.split("\r\n").take(cut).collect();
             let error = IesProfile::parse(text.join("\r\n").as_bytes()).unwrap_err().to_string();
-            assert!(error.contains("EULUMDAT") && error.contains("ends where"), "{cut}: {error}");
+            // Two lines fewer are as many as of a file that lists the angles of the given planes alone: read so, its fault is another.
+            let words = if cut == 50 { "line 46: the angle gamma is 270" } else { "ends where" };
+            assert!(error.starts_with("EULUMDAT") && error.contains(words), "{cut}: {error}");
         }
     }
 
