@@ -90,8 +90,8 @@ broken_programs=$(grep -c 'FAILED' <<<"$summary" || true)
 failed=$((failed + failed_checks - broken_programs))
 
 printf '\nThe slowest tests:\n'
-sed -n 's/^test \(.*\) \.\.\. ok <\(.*\)s>$/\2 \1/p' "$logs"/tests.* 2>/dev/null | sort -rn | head -20 |
-    awk '{ printf "%7.1f s  %s\n", $1, $2 }'
+sed -n 's/^test \(.*\) \.\.\. ok <\(.*\)s>$/\2 \1/p' "$logs"/tests.* 2>/dev/null | sort -rn |
+    awk 'NR <= 20 { printf "%7.1f s  %s\n", $1, $2 }' # Reads to the end: pipefail fails a sort whose reader has gone.
 printf '\nWhere the time went:\n'
 printf '%s\n' "${times[@]}"
 printf '%5d s  in all\n' "$SECONDS"
