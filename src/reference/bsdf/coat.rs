@@ -64,10 +64,12 @@ impl Coat {
         ggx(sum.normalize(), alpha) * g / (4.0 * v.z)
     }
 
+    /// Density (1/sr) with which `sample` gives `l`. Under a tilted coat `l` may lie so far below the coat's own horizon that the
+    /// half vector does too: no facet faces that way, though GGX, being even, has a value there.
     pub(super) fn density(&self, v: DVec3, l: DVec3) -> f64 {
         let (v, l) = (self.view(v), self.inside(l));
         let sum = v + l;
-        if sum.length_squared() < 1e-24 {
+        if sum.z <= 0.0 || sum.length_squared() < 1e-24 {
             return 0.0;
         }
         seen_normals(v, sum.normalize(), self.spread()) / 4.0

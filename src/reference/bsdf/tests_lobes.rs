@@ -1,5 +1,7 @@
 //! The lobes of the material extensions: samplers, energy, symmetry, limits.
 
+use rayon::prelude::*;
+
 use super::{
     albedo::{ggx_by_quadrature, multiscatter_gain},
     film::Film,
@@ -458,4 +460,108 @@ fn no_input_gives_what_is_no_number() {
             }
         }
     }
+}
+
+/// Lobes whose samples have a density, by name and what makes them of a roughness and of the coat's normal.
+type Lobe<'a> = (&'a str, &'a (dyn Fn(f64, DVec3) -> Bsdf + Sync));
+
+/// All lobes at all tilts: normals of a map turn the view down to the horizon, and those of a coat lie anywhere above it.
+fn at_all_tilts(mut of: impl FnMut(String, Bsdf, DVec3)) {
+    let white = |roughness: f64| Bsdf { alpha: roughness * roughness, ..Bsdf::default() };
+    let metal = |roughness: f64| Bsdf { metallic: 1.0, ..white(roughness) };
+    let clear = |roughness: f64, wall: Wall| Bsdf { transmission: 1.0, wall, ..white(roughness) };
+    let bare = Bsdf { f0: 0.0, ..Bsdf::default() };
+    let plain: [Lobe<'_>; 9] = [
+        ("base", &|r, _| white(r)),
+        ("metal", &|r, _| metal(r)),
+        ("anisotropic metal", &|r, _| Bsdf { anisotropy: 0.7, ..metal(r) }),
+        ("iridescent metal", &|r, _| Bsdf { base_color: GREY, film: film(1.3, 400.0), ..metal(r) }),
+        ("glass", &|r, _| clear(r, Wall::Border { eta: 1.5 })),
+        ("glass from inside", &|r, _| clear(r, Wall::Border { eta: 1.0 / 1.5 })),
+        ("pane", &|r, _| clear(r, Wall::Thin { eta: 1.5 })),
+        ("diffuse transmission", &|r, _| Bsdf { diffuse_transmission: 0.5, ..white(r) }),
+        ("sheen", &|r, _| Bsdf { sheen: sheen(DVec3::ONE, r), ..bare }),
+    ];
+    let coated: [Lobe<'_>; 3] = [
+        ("coat", &|r, n| Bsdf { coat: coat(r, n), ..bare }),
+        ("coat on glass", &|r, n| Bsdf { coat: coat(r, n), ..clear(0.5, Wall::Border { eta: 1.5 }) }),
+        ("coat and sheen on a leaf", &|r, n| Bsdf {
+            coat: coat(r, n),
+            sheen: sheen(GREY, 0.5),
+            diffuse_transmission: 0.5,
+            ..white(0.6)
+        }),
+    ];
+    // A bent normal that turns the surface from the eye leaves the view right above the horizon (`view_in`).
+    let views = [1e-4, 0.2, 0.6, 1.0];
+    for roughness in [0.3, 1.0] {
+        for cos in views {
+            for (name, make) in plain {
+                of(format!("{name}, roughness {roughness}, cosine {cos}"), make(roughness, DVec3::Z), view(cos));
+            }
+        }
+    }
+    for (name, make) in coated {
+        for roughness in [0.4, 1.0] {
+            for tilt in [15.0f64, 35.0, 50.0, 70.0, 88.0] {
+                // Towards the view, across, and away from it.
+                for (turn, cos) in [(0.0, 0.2), (0.0, 0.9), (PI / 2.0, 0.6), (PI, 1e-4), (PI, 0.2), (PI, 0.8)] {
+                    let (s, c) = tilt.to_radians().sin_cos();
+                    let azimuth = turn + 0.6f64.atan2(0.8);
+                    let normal = DVec3::new(s * azimuth.cos(), s * azimuth.sin(), c);
+                    let name = format!("{name}, roughness {roughness}, tilt {tilt}, turn {turn:.1}, cosine {cos}");
+                    of(name, make(roughness, normal), view(cos));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_follow_their_density_at_all_tilts() {
+    let mut all = Vec::new();
+    at_all_tilts(|name, bsdf, v| all.push((name, bsdf, v)));
+    let family = all.len();
+    all.into_par_iter().for_each(|(name, bsdf, v)| {
+        let test = Test {
+            name,
+            cells: Cells::sphere().with_edges(),
+            density: &|l| bsdf.density(v, l),
+            sample: &|numbers: &mut Numbers| {
+                let (lobe, u) = (numbers.one(), numbers.two());
+                bsdf.sample(v, lobe, u).map(|sampled| sampled.l)
+            },
+        };
+        check(&test, 8_000, family);
+    });
+}
+
+/// What is evaluated, over all directions, as energy: by midpoints.
+fn furnace(bsdf: &Bsdf, v: DVec3) -> f64 {
+    let (rows, columns) = (256, 128);
+    let eta = if let Wall::Border { eta } = bsdf.wall { eta } else { 1.0 };
+    let mut sum = 0.0;
+    for row in 0..rows {
+        // Steps of the angle from the horizon grow with its square: grazing lobes are narrow there.
+        let s = (f64::from(row) + 0.5) / f64::from(rows) * 2.0 - 1.0;
+        let (z, width) = ((s * s.abs() * PI / 2.0).sin(), s.abs() * PI * 2.0 / f64::from(rows));
+        let across = (1.0 - z * z).max(0.0).sqrt();
+        for column in 0..columns {
+            let (sin, cos) = (2.0 * PI * (f64::from(column) + 0.5) / f64::from(columns)).sin_cos();
+            let scattered = bsdf.evaluate(v, DVec3::new(across * cos, across * sin, z));
+            let bent = if bsdf.glass() > 0.0 { eta * eta } else { 1.0 };
+            sum += (scattered.diffuse + scattered.specular + scattered.transmitted * bent).x * across * width;
+        }
+    }
+    sum * 2.0 * PI / f64::from(columns)
+}
+
+/// A white furnace under a coat of roughness 1 whose normal is tilted by 50 degrees from the view, straight on.
+#[test]
+fn a_tilted_coat_loses_nothing_by_its_density() {
+    let (sin, cos) = 50f64.to_radians().sin_cos();
+    let bsdf = Bsdf { f0: 0.0, coat: coat(1.0, DVec3::new(sin, 0.0, cos)), ..Bsdf::default() };
+    let (got, want) = (energy(&bsdf, DVec3::Z, 1 << 14).x, furnace(&bsdf, DVec3::Z));
+    println!("{got:.4} by samples, {want:.4} by quadrature");
+    assert!((got - want).abs() < 2e-3, "{got} {want}");
 }
