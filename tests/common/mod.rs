@@ -37,6 +37,7 @@ pub mod confetti;
 pub mod corpus;
 pub mod lamp;
 pub mod random;
+pub mod shown;
 
 use tempfile::TempDir;
 

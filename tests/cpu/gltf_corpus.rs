@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::corpus::{corpus, files};
+use crate::common::{
+    corpus::{corpus, files},
+    shown,
+};
+use serde_json::{Value, json};
 use sunny16::scene::{NoteKind, Scene, animation::Play, gltf};
 
 /// What a renderer relies on, at rest and in motion.
@@ -66,6 +70,158 @@ fn assert_still(scene: &Scene, path: &Path) {
     for note in &scene.notes {
         assert!(!note.message.contains('\n') && !note.place.is_empty(), "{path}: {note:?}");
     }
+}
+
+/// The list that a property's numbers refer to.
+fn list_of(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "nodes" | "children" | "node" | "joints" | "skeleton" => "nodes",
+        "mesh" => "meshes",
+        "skin" => "skins",
+        "camera" => "cameras",
+        "material" => "materials",
+        "index" => "textures",
+        "source" => "images",
+        "sampler" => "samplers",
+        "bufferView" => "bufferViews",
+        "buffer" => "buffers",
+        "indices" | "input" | "output" | "inverseBindMatrices" | "attributes" | "targets" => "accessors",
+        _ => return None,
+    })
+}
+
+/// Adds all that a value refers to.
+fn follow(value: &Value, list: Option<&'static str>, out: &mut Vec<(&'static str, usize)>) {
+    match value {
+        Value::Number(number) => {
+            let number = number.as_f64().filter(|number| *number >= 0.0).map(|number| number as usize);
+            out.extend(list.zip(number));
+        }
+        Value::Array(values) => values.iter().for_each(|value| follow(value, list, out)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                // Names of attributes say nothing on what the numbers are.
+                follow(value, list_of(key).or(list.filter(|list| *list == "accessors")), out);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The elements of a document that nothing refers to that is shown or moves, as (list, number).
+fn unused(document: &Value) -> Vec<(&'static str, usize)> {
+    const LISTS: [&str; 11] = [
+        "accessors",
+        "bufferViews",
+        "buffers",
+        "cameras",
+        "images",
+        "materials",
+        "meshes",
+        "nodes",
+        "samplers",
+        "skins",
+        "textures",
+    ];
+    let mut seen = std::collections::HashSet::new();
+    let mut queue = Vec::new();
+    let scene = document["scene"].as_f64().unwrap_or(0.0) as usize;
+    match document["scenes"].get(scene) {
+        Some(scene) => follow(scene, None, &mut queue),
+        None => queue.extend((0..document["nodes"].as_array().map_or(0, Vec::len)).map(|node| ("nodes", node))),
+    }
+    // Variants and what points into the document from its extensions.
+    follow(&document["extensions"], None, &mut queue);
+    follow(&document["animations"], None, &mut queue);
+    while let Some((list, number)) = queue.pop() {
+        if seen.insert((list, number))
+            && let Some(value) = document[list].get(number)
+        {
+            follow(value, None, &mut queue);
+        }
+    }
+    // What is listed without its parent stands where the parent has it.
+    let nodes = document["nodes"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut grew = true;
+    while std::mem::take(&mut grew) {
+        for (number, node) in nodes.iter().enumerate() {
+            let mut children = Vec::new();
+            follow(&node["children"], Some("nodes"), &mut children);
+            if children.iter().any(|child| seen.contains(child)) {
+                grew |= seen.insert(("nodes", number));
+            }
+        }
+    }
+    let all = LISTS
+        .into_iter()
+        .flat_map(|list| (0..document[list].as_array().map_or(0, Vec::len)).map(move |number| (list, number)));
+    all.filter(|element| !seen.contains(element)).collect()
+}
+
+/// The document of a file, without what else its container holds.
+fn document(bytes: &[u8]) -> Option<(Value, Option<&[u8]>)> {
+    if !bytes.starts_with(b"glTF") {
+        return Some((serde_json::from_slice(bytes).ok()?, None));
+    }
+    let length = u32::from_le_bytes(bytes.get(12..16)?.try_into().ok()?) as usize;
+    Some((serde_json::from_slice(bytes.get(20..20 + length)?).ok()?, bytes.get(20 + length..)))
+}
+
+/// A file with another document.
+fn packed(document: &Value, rest: Option<&[u8]>) -> Vec<u8> {
+    let mut json = document.to_string().into_bytes();
+    let Some(rest) = rest else { return json };
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let size = |count: usize| u32::try_from(count).unwrap().to_le_bytes();
+    [&b"glTF"[..], &size(2), &size(20 + json.len() + rest.len()), &size(json.len()), b"JSON", &json, rest].concat()
+}
+
+#[test]
+fn what_no_file_of_the_corpus_shows_may_be_anything() {
+    let Some(corpus) = corpus() else { return };
+    let (mut documents, mut elements) = (0, 0);
+    for path in files(&corpus) {
+        let bytes = std::fs::read(&path).unwrap();
+        // The large ones have nothing in them that the small ones lack.
+        if bytes.len() > 1 << 18 {
+            continue;
+        }
+        let Some((document, rest)) = document(&bytes) else { continue };
+        let folder = gltf::Folder::of(&path);
+        let load = |document: &Value| gltf::load_bytes("f", &packed(document, rest), &folder);
+        let Ok(scene) = load(&document) else { continue };
+        let right = shown::shown(&scene);
+        let spare = unused(&document);
+        documents += usize::from(!spare.is_empty());
+        for (list, number) in spare {
+            elements += 1;
+            let check = |change: &dyn Fn(&mut Value), what: &str| {
+                let mut changed = document.clone();
+                change(&mut changed[list]);
+                let case = format!("{}: /{list}/{number} {what}", path.display());
+                let scene = load(&changed).unwrap_or_else(|error| panic!("{case}: {error}"));
+                assert!(shown::shown(&scene) == right, "{case}: another picture");
+            };
+            check(&|elements| elements[number] = json!({}), "emptied");
+            check(&|elements| elements[number] = json!(null), "null");
+            if document[list].as_array().map(Vec::len) == Some(number + 1) {
+                check(&|elements| elements.as_array_mut().unwrap().truncate(number), "taken out");
+            }
+            let keys: Vec<String> =
+                document[list][number].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();
+            for key in keys {
+                check(
+                    &|elements| drop(elements[number].as_object_mut().unwrap().remove(&key)),
+                    &format!("without {key}"),
+                );
+                for value in [json!(null), json!(-1), json!("x"), json!([]), json!(0)] {
+                    check(&|elements| elements[number][&key] = value.clone(), &format!("{key} = {value}"));
+                }
+            }
+        }
+    }
+    println!("{elements} elements of {documents} documents");
+    assert!(documents > 20 && elements > 50, "{elements} elements of {documents} documents");
 }
 
 fn repaired(scene: &Scene) -> bool {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::random::Random;
+use crate::common::{random::Random, shown};
 use serde_json::{Value, json};
 use sunny16::scene::{
     Scene,
@@ -295,7 +295,7 @@ fn hostile_values_in_the_document_are_survived() {
             tally.try_bytes(&pack(&json, &bin), &format!("{place} = {text}"));
         }
     }
-    assert!(tally.loaded > 3000 && tally.refused > 1000, "{tally:?}");
+    assert!(tally.loaded > 3000 && tally.refused > 500, "{tally:?}");
 }
 
 #[test]
@@ -329,7 +329,182 @@ fn pairs_of_hostile_values_are_survived() {
         }
         tally.try_bytes(&pack(&changed.to_string(), &bin), &format!("case {case}"));
     }
-    assert!(tally.loaded > 500 && tally.refused > 500, "{tally:?}");
+    assert!(tally.loaded > 500 && tally.refused > 200, "{tally:?}");
+}
+
+/// The document with one more of everything, which nothing that is shown refers to; and where these stand.
+fn with_spares() -> (Value, Vec<u8>, Vec<String>) {
+    let (mut document, bin) = document();
+    let count = |document: &Value, list: &str| document.pointer(list).and_then(Value::as_array).map_or(0, Vec::len);
+    let at = |document: &Value, list: &str| count(document, list) - 1;
+    let mut spares = Vec::new();
+    let mut add = |document: &mut Value, list: &str, value: Value| {
+        let end = count(document, list);
+        match document.pointer_mut(list).and_then(Value::as_array_mut) {
+            Some(list) => list.push(value),
+            None => document[list.trim_start_matches('/')] = json!([value]),
+        }
+        spares.push(format!("{list}/{end}"));
+        end
+    };
+    let buffer =
+        add(&mut document, "/buffers", json!({"byteLength": 64, "name": "b", "uri": "data:,abcdefghijklmnop"}));
+    let view = json!({"buffer": buffer, "byteOffset": 0, "byteLength": 12, "byteStride": 12, "target": 34962});
+    let view = add(&mut document, "/bufferViews", view);
+    let sparse = json!({"count": 1, "indices": {"bufferView": view, "byteOffset": 0, "componentType": 5121},
+        "values": {"bufferView": view, "byteOffset": 0}});
+    let accessor = json!({"bufferView": view, "byteOffset": 0, "componentType": 5126, "type": "VEC3", "count": 1,
+        "min": [0, 0, 0], "max": [1, 1, 1], "sparse": sparse, "normalized": false});
+    let accessor = add(&mut document, "/accessors", accessor);
+    let matrices = json!({"componentType": 5126, "type": "MAT4", "count": 1});
+    let matrices = add(&mut document, "/accessors", matrices);
+    let image = add(&mut document, "/images", json!({"bufferView": view, "mimeType": "image/png"}));
+    let sampler = add(&mut document, "/samplers", json!({"magFilter": 9728, "wrapS": 10497}));
+    let texture = add(&mut document, "/textures", json!({"source": image, "sampler": sampler}));
+    let mut material = document["materials"][0].clone();
+    material["normalTexture"]["index"] = json!(texture);
+    let material = add(&mut document, "/materials", material);
+    let mesh = json!({"weights": [0.5], "primitives": [{"attributes": {"POSITION": accessor, "JOINTS_0": accessor},
+        "indices": accessor, "material": material, "mode": 4, "targets": [{"POSITION": accessor}]}]});
+    let mesh = add(&mut document, "/meshes", mesh);
+    let camera = json!({"type": "orthographic", "orthographic": {"xmag": 1, "ymag": 1, "znear": 0, "zfar": 9}});
+    let camera = add(&mut document, "/cameras", camera);
+    let lights = "/extensions/KHR_lights_punctual/lights";
+    let light = add(&mut document, lights, json!({"type": "spot", "intensity": 4, "spot": {"outerConeAngle": 1}}));
+    let skin = json!({"joints": [0], "skeleton": 0, "inverseBindMatrices": matrices});
+    let skin = add(&mut document, "/skins", skin);
+    let node = json!({"mesh": mesh, "skin": skin, "camera": camera, "translation": [1, 2, 3], "weights": [1],
+        "extensions": {"KHR_lights_punctual": {"light": light}}, "extras": {"sunny16_volume": {"scattering": 1}}});
+    add(&mut document, "/nodes", node);
+    let spare = at(&document, "/nodes");
+    add(
+        &mut document,
+        "/nodes",
+        json!({"children": [spare], "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}),
+    );
+    let animation = json!({"samplers": [{"input": accessor, "output": accessor, "interpolation": "STEP"}],
+        "channels": [{"sampler": 0, "target": {"node": spare, "path": "translation"}}]});
+    add(&mut document, "/animations", animation);
+    add(&mut document, "/scenes", json!({"nodes": [spare + 1], "name": "spare"}));
+    (document, bin, spares)
+}
+
+/// Nothing that happens to what is not shown refuses a document or changes its picture.
+#[test]
+fn what_is_not_shown_may_be_anything() {
+    let (document, bin, spares) = with_spares();
+    let picture = |document: &Value, case: &str| {
+        let scene = gltf::load_bytes("fuzz", &pack(&document.to_string(), &bin), &NoFiles);
+        shown::shown(&scene.unwrap_or_else(|error| panic!("{case}: {error}")))
+    };
+    let right = picture(&document, "as it is");
+    let (plain, _) = self::document();
+    assert_eq!(right, picture(&plain, "without the spares"));
+    let mut cases = 0;
+    let hostile = [
+        json!(null),
+        json!({}),
+        json!([]),
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(3.5),
+        json!(1e38),
+        json!(4_000_000_000u64),
+        json!(9_007_199_254_740_993u64),
+        json!(true),
+        json!(""),
+        json!("VEC9"),
+        json!("../../x"),
+        json!("data:;base64,*"),
+        json!([[]]),
+        json!([0, 0]),
+        json!([-1]),
+        json!([99]),
+        json!(5130),
+        json!(7),
+    ];
+    for spare in &spares {
+        let mut all = Vec::new();
+        places(document.pointer(spare).unwrap(), spare, &mut all);
+        for place in &all {
+            for value in &hostile {
+                let mut changed = document.clone();
+                *changed.pointer_mut(place).unwrap() = value.clone();
+                let case = format!("{place} = {value}");
+                assert!(picture(&changed, &case) == right, "{case}: another picture");
+                cases += 1;
+            }
+            let (parent, key) = place.rsplit_once('/').unwrap();
+            let mut changed = document.clone();
+            if let Some(map) = changed.pointer_mut(parent).and_then(Value::as_object_mut) {
+                map.remove(key);
+                let case = format!("without {place}");
+                assert!(picture(&changed, &case) == right, "{case}: another picture");
+            }
+        }
+        // One that is the last of its list can be taken out without another getting its number.
+        let (list, number) = spare.rsplit_once('/').unwrap();
+        let mut changed = document.clone();
+        let list = changed.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+        list.truncate(number.parse().unwrap());
+        assert!(picture(&changed, spare) == right, "{spare} taken out: another picture");
+    }
+    assert!(cases > 3000, "{cases}");
+}
+
+/// Lists of nothing, counts of nothing and `null` are shown where nothing that is needed is missing.
+#[test]
+fn empty_things_are_no_fault() {
+    let lamp = json!({"asset": {"version": "2.0"}, "extensionsUsed": ["KHR_lights_punctual"],
+        "extensions": {"KHR_lights_punctual": {"lights": [{"type": "point", "intensity": 50}]}},
+        "nodes": [{"extensions": {"KHR_lights_punctual": {"light": 0}}}], "scenes": [{"nodes": [0]}]});
+    let load = |value: &Value| {
+        gltf::load_bytes("f", value.to_string().as_bytes(), &NoFiles).unwrap_or_else(|error| panic!("{value}: {error}"))
+    };
+    for (key, value) in [
+        ("buffers", json!([{"byteLength": 0}])),
+        ("buffers", json!([{"byteLength": 0, "uri": "data:application/octet-stream;base64,"}])),
+        ("buffers", json!([{}])),
+        ("bufferViews", json!([{"buffer": 0, "byteLength": 0}])),
+        ("accessors", json!([{"count": 0, "componentType": 5126, "type": "VEC3"}])),
+        ("accessors", json!([{"count": 3, "componentType": 5126, "type": "VEC3", "sparse": {"count": 0}}])),
+        ("meshes", json!([{"primitives": []}])),
+        ("meshes", json!([{}, null, 7])),
+        ("animations", json!([{"channels": [], "samplers": []}, {}])),
+        ("skins", json!([{"joints": []}])),
+        ("scene", json!(17)),
+        ("images", json!([{}])),
+        ("textures", json!([{}])),
+        ("materials", json!(null)),
+        ("extensionsRequired", json!(["VENDOR_of_nothing"])),
+    ] {
+        let mut document = lamp.clone();
+        document[key] = value;
+        let scene = load(&document);
+        assert_eq!(scene.walk().iter().filter(|placed| placed.node.light.is_some()).count(), 1, "{document}");
+        if key != "scene" {
+            document[key] = json!([]);
+            load(&document);
+        }
+    }
+    // A mesh of nothing beside one of something.
+    let (mut document, bin) = document();
+    let empty = json!({"componentType": 5126, "type": "VEC3", "count": 0});
+    document["accessors"].as_array_mut().unwrap().push(empty);
+    let number = document["accessors"].as_array().unwrap().len() - 1;
+    let primitives = document["meshes"][0]["primitives"].as_array_mut().unwrap();
+    for primitive in [
+        json!({"attributes": {"POSITION": number}}),
+        json!({"attributes": {"POSITION": 0}, "indices": number}),
+        json!({"attributes": {}}),
+        json!({"attributes": null}),
+        json!({}),
+    ] {
+        primitives.push(primitive);
+    }
+    let scene = gltf::load_bytes("f", &pack(&document.to_string(), &bin), &NoFiles).unwrap();
+    assert_eq!(scene.shown_triangles(), 2 * (2 + 2 + 2));
 }
 
 #[test]

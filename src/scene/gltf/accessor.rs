@@ -1,7 +1,7 @@
 //! Reading accessors (glTF 2.0 sections 3.6.2 and 5.1): every component type, strides, matrix columns, sparse
 //! substitution, and accessors without a buffer view, which are zeros.
 
-use std::{cell::Cell, sync::Arc};
+use std::{cell::Cell, collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 
@@ -236,6 +236,8 @@ pub(super) struct Store<'a> {
     /// What may still be decoded; small files can otherwise ask for the same bytes any number of times.
     budget: Cell<u64>,
     zeros: Cell<u64>,
+    /// What is wrong with the document's objects that cannot be used, by place.
+    faults: HashMap<String, String>,
 }
 
 fn number(value: Option<&Value>) -> Option<usize> {
@@ -248,11 +250,13 @@ fn numbers(value: Option<&Value>) -> Vec<f64> {
 
 impl View {
     fn parse(value: &Value) -> Option<Self> {
+        let length = number(value.get("byteLength"))?;
         Some(Self {
-            buffer: number(value.get("buffer"))?,
+            // A view of no bytes needs no buffer.
+            buffer: number(value.get("buffer")).or((length == 0).then_some(usize::MAX))?,
             offset: number(value.get("byteOffset")).unwrap_or(0),
-            length: number(value.get("byteLength"))?,
-            stride: number(value.get("byteStride")),
+            length,
+            stride: number(value.get("byteStride")).filter(|stride| *stride > 0),
             target: value.get("target").and_then(Value::as_u64),
         })
     }
@@ -261,7 +265,9 @@ impl View {
 impl Accessor {
     fn parse(value: &Value) -> Option<Self> {
         let component = |value: &Value| value.get("componentType").and_then(Value::as_u64).and_then(Component::of);
-        let sparse = match value.get("sparse") {
+        let count = number(value.get("count"))?;
+        let substitutes = value.get("sparse").filter(|sparse| count > 0 && number(sparse.get("count")) != Some(0));
+        let sparse = match substitutes {
             None => None,
             Some(sparse) => {
                 let (indices, values) = (sparse.get("indices")?, sparse.get("values")?);
@@ -279,13 +285,16 @@ impl Accessor {
                 })
             }
         };
+        // Of an empty accessor nothing else matters.
+        let empty = count == 0;
+        let shape = value.get("type").and_then(Value::as_str).and_then(Shape::of);
         Some(Self {
-            view: number(value.get("bufferView")),
+            view: number(value.get("bufferView")).filter(|_| !empty),
             offset: number(value.get("byteOffset")).unwrap_or(0),
-            component: component(value)?,
-            shape: Shape::of(value.get("type")?.as_str()?)?,
+            component: component(value).or(empty.then_some(Component::F32))?,
+            shape: shape.or(empty.then_some(Shape::Scalar))?,
             normalized: value.get("normalized").and_then(Value::as_bool).unwrap_or(false),
-            count: number(value.get("count"))?,
+            count,
             min: numbers(value.get("min")),
             max: numbers(value.get("max")),
             sparse,
@@ -294,8 +303,13 @@ impl Accessor {
 }
 
 impl<'a> Store<'a> {
-    /// Takes the views and accessors of a document that fits the schema.
-    pub(super) fn new(root: &Value, buffers: Vec<Result<Bytes<'a>, ReadError>>) -> Self {
+    /// Takes the views and accessors of a document that fits the schema; `faults` says what is wrong with those that
+    /// cannot be used.
+    pub(super) fn new(
+        root: &Value,
+        buffers: Vec<Result<Bytes<'a>, ReadError>>,
+        faults: HashMap<String, String>,
+    ) -> Self {
         let list = |name: &str| root.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Self {
             buffers,
@@ -303,7 +317,17 @@ impl<'a> Store<'a> {
             accessors: list("accessors").iter().map(Accessor::parse).collect(),
             budget: Cell::new(MAX_CHECKED_BYTES),
             zeros: Cell::new(MAX_ZERO_ELEMENTS),
+            faults,
         }
+    }
+
+    /// Why an element of a list of the document cannot be used.
+    fn fault<T>(&self, list: &str, index: usize, otherwise: &str) -> Result<T, ReadError> {
+        let place = format!("/{list}/{index}");
+        broken(match self.faults.get(&place) {
+            Some(problem) => format!("{place}: {problem}"),
+            None => format!("{place}: {otherwise}"),
+        })
     }
 
     /// Ends the checks and starts the conversion with a budget of its own.
@@ -326,8 +350,11 @@ impl<'a> Store<'a> {
     /// A view's bytes.
     pub(super) fn view(&self, index: usize) -> Result<&[u8], ReadError> {
         let Some(view) = self.views.get(index).copied().flatten() else {
-            return broken(format!("bufferView {index} is broken"));
+            return self.fault("bufferViews", index, "there is no such view");
         };
+        if view.length == 0 {
+            return Ok(&[]);
+        }
         let buffer = match self.buffers.get(view.buffer) {
             Some(Ok(buffer)) => buffer.get(),
             Some(Err(error)) => return Err(error.clone()),
@@ -340,11 +367,11 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// An accessor that has a known type.
+    /// An accessor of a known type.
     pub(super) fn accessor(&self, index: usize) -> Result<&Accessor, ReadError> {
         match self.accessors.get(index) {
             Some(Some(accessor)) => Ok(accessor),
-            _ => broken(format!("accessor {index} is missing or of an unknown type")),
+            _ => self.fault("accessors", index, "the accessor is missing or of an unknown type"),
         }
     }
 
@@ -381,6 +408,9 @@ impl<'a> Store<'a> {
 
     /// Whether an accessor and all that it refers to can be read, with nothing decoded.
     pub(super) fn fits(&self, accessor: &Accessor) -> Result<(), ReadError> {
+        if accessor.count == 0 {
+            return Ok(());
+        }
         if let Some(view) = accessor.view {
             let (stride, size) = (self.stride(accessor), accessor.element_size());
             if stride < size {
@@ -403,6 +433,9 @@ impl<'a> Store<'a> {
     /// Calls `f` with each element's index and numbers, not normalized.
     pub(super) fn visit(&self, accessor: &Accessor, f: &mut dyn FnMut(usize, &[f64])) -> Result<(), ReadError> {
         self.fits(accessor)?;
+        if accessor.count == 0 {
+            return Ok(());
+        }
         let components = accessor.shape.components();
         self.spend((accessor.count as u64).saturating_mul(components as u64).saturating_mul(4))?;
         let stride = self.stride(accessor);
@@ -472,7 +505,7 @@ impl<'a> Store<'a> {
     /// All elements as floats, normalized where the accessor says so.
     #[allow(clippy::cast_possible_truncation)]
     pub(super) fn floats<const N: usize>(&self, accessor: &Accessor) -> Result<Vec<[f32; N]>, ReadError> {
-        if accessor.shape.components() != N {
+        if accessor.shape.components() != N && accessor.count > 0 {
             return broken(format!("{:?} where {N} components belong", accessor.shape));
         }
         self.fits(accessor)?;
@@ -503,9 +536,8 @@ impl<'a> Store<'a> {
     /// All elements as unsigned integers.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn integers(&self, accessor: &Accessor) -> Result<Vec<u32>, ReadError> {
-        if !matches!(accessor.component, Component::U8 | Component::U16 | Component::U32)
-            || accessor.shape != Shape::Scalar
-        {
+        let whole = matches!(accessor.component, Component::U8 | Component::U16 | Component::U32);
+        if accessor.count > 0 && (!whole || accessor.shape != Shape::Scalar) {
             return broken("indices that are not unsigned integers");
         }
         self.fits(accessor)?;
@@ -523,7 +555,7 @@ mod tests {
     use super::*;
 
     fn store<'a>(root: &Value, buffer: &'a [u8]) -> Store<'a> {
-        Store::new(root, vec![Ok(Bytes::Borrowed(buffer))])
+        Store::new(root, vec![Ok(Bytes::Borrowed(buffer))], HashMap::new())
     }
 
     fn floats(values: &[f32]) -> Vec<u8> {
@@ -607,6 +639,28 @@ mod tests {
         assert_eq!(get(3).unwrap(), [[0.0], [0.0]]);
         assert!(matches!(get(4), Err(ReadError::TooLarge(_))));
         assert!(matches!(get(5), Err(ReadError::Broken(_))), "a count without bytes");
+    }
+
+    #[test]
+    fn of_nothing_nothing_can_be_wrong() {
+        let root = json!({
+            "bufferViews": [{"byteLength": 0, "byteOffset": 99}],
+            "accessors": [
+                {"count": 0},
+                {"count": 0, "bufferView": 7, "componentType": 5126, "type": "VEC3", "sparse": {"count": 1}},
+                {"count": 1, "componentType": 5121, "type": "SCALAR", "sparse": {"count": 0}},
+                {"count": 1, "bufferView": 0, "componentType": 5121, "type": "SCALAR"},
+            ],
+        });
+        let store = store(&root, &[]);
+        assert_eq!(store.view(0).unwrap(), &[] as &[u8]);
+        for index in 0..2 {
+            let accessor = store.accessor(index).unwrap();
+            assert!(store.floats::<3>(accessor).unwrap().is_empty() && store.integers(accessor).unwrap().is_empty());
+            assert!(store.row(accessor).unwrap().is_empty());
+        }
+        assert_eq!(store.integers(store.accessor(2).unwrap()).unwrap(), [0]);
+        assert!(matches!(store.integers(store.accessor(3).unwrap()), Err(ReadError::Broken(_))));
     }
 
     #[test]

@@ -32,6 +32,11 @@ pub(super) struct Places<'a> {
     pub(super) carriers: &'a HashMap<usize, usize>,
 }
 
+/// Numbers that cannot be read leave something out, be it for a limit: what stands still is shown without them.
+fn read_motion<T>(read: Result<Vec<T>, ReadError>) -> Result<Vec<T>, String> {
+    read.map_err(ReadError::text)
+}
+
 /// Numbers that cannot be read leave something out.
 fn read<T>(read: Result<Vec<T>, ReadError>) -> Result<Result<Vec<T>, String>, TooLarge> {
     match read {
@@ -41,9 +46,17 @@ fn read<T>(read: Result<Vec<T>, ReadError>) -> Result<Result<Vec<T>, String>, To
     }
 }
 
-/// All skins; one without joints moves nothing.
-pub(super) fn skins(root: &Value, store: &Store<'_>, report: &mut Report) -> Result<Vec<Skin>, TooLarge> {
-    let nodes = items(root, "nodes").len();
+/// All skins; one without joints moves nothing. The matrices of those that no shown node has are not read.
+pub(super) fn skins(
+    root: &Value,
+    shown: &HashSet<usize>,
+    store: &Store<'_>,
+    report: &mut Report,
+) -> Result<Vec<Skin>, TooLarge> {
+    let values = items(root, "nodes");
+    let nodes = values.len();
+    let used: HashSet<usize> =
+        shown.iter().filter_map(|&node| values.get(node).and_then(|value| index(value, "skin"))).collect();
     let at = At::ROOT;
     let place = at.key("skins");
     let mut out = Vec::new();
@@ -52,7 +65,7 @@ pub(super) fn skins(root: &Value, store: &Store<'_>, report: &mut Report) -> Res
         let joints: Vec<usize> = indices(skin, "joints").filter(|&joint| joint < nodes).collect();
         store.spend(joints.len() as u64 * 136).map_err(too_large)?;
         let mut inverse_bind = vec![DMat4::IDENTITY; joints.len()];
-        if let Some(number) = index(skin, "inverseBindMatrices") {
+        if let Some(number) = index(skin, "inverseBindMatrices").filter(|_| used.contains(&i)) {
             let at = at.key("inverseBindMatrices");
             let matrices = store.accessor(number).and_then(|accessor| store.floats::<16>(accessor));
             match read(matrices)? {
@@ -180,7 +193,7 @@ fn keys(
                     Err(ReadError::Broken("times in a format other than float".into()))
                 }
             });
-            let times = match read(found)? {
+            let times = match read_motion(found) {
                 Ok(times) => Arc::new(times),
                 Err(problem) => {
                     lost(&problem);
@@ -201,7 +214,7 @@ fn keys(
         shape = accessor.shape;
         store.row(accessor)
     });
-    let values = match read(values)? {
+    let values = match read_motion(values) {
         Ok(values) => values,
         Err(problem) => {
             lost(&problem);

@@ -15,6 +15,7 @@ use super::{
     json::{extension, index, indices, items, number, numbers, text},
     lobes,
     report::{At, Report, one_line},
+    schema,
     validate::Forest,
     variants, volumes, water,
 };
@@ -61,7 +62,7 @@ pub(super) fn scene(
     let textures = textures(root);
     let materials: Vec<Material> = materials(root, textures.len(), report);
     let mut scene = Scene { lights, cameras, materials, textures, variants: variants::names(root), ..Scene::default() };
-    scene.skins = animation::skins(root, store, report)?;
+    scene.skins = animation::skins(root, &forest.shown, store, report)?;
     nodes(root, forest, &mut scene, &light_map, &camera_map, report);
     ies::add(root, store, files, &mut scene, report);
     instancing::expand(root, store, &mut scene, report)?;
@@ -323,11 +324,14 @@ fn nodes(
     scene.nodes = values
         .iter()
         .zip(&forest.parents)
-        .map(|(value, parent)| (value, parent, local(value)))
-        .map(|(value, parent, (local, trs))| Node {
+        .enumerate()
+        .map(|(number, (value, parent))| (number, value, parent, local(value)))
+        .map(|(number, value, parent, (local, trs))| Node {
             name: one_line(text(value, "name")),
             parent: *parent,
-            children: indices(value, "children").filter(|child| *child < values.len()).collect(),
+            children: indices(value, "children")
+                .filter(|&child| forest.parents.get(child) == Some(&Some(number)))
+                .collect(),
             local,
             // Only what can move needs its parts.
             trs: trs.filter(|_| animated),
@@ -353,7 +357,7 @@ fn nodes(
 fn choose_scene(root: &Value, forest: &Forest, scene: &mut Scene, report: &mut Report) {
     let scenes = items(root, "scenes");
     let tops = || (0..forest.parents.len()).filter(|&i| forest.parents.get(i) == Some(&None));
-    let Some(chosen) = index(root, "scene").or(if scenes.is_empty() { None } else { Some(0) }) else {
+    let Some(chosen) = schema::shown_scene(root) else {
         scene.roots = tops().collect();
         return;
     };

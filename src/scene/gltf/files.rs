@@ -9,12 +9,16 @@ use std::{
     sync::Arc,
 };
 
-use super::MAX_FILE_BYTES;
+use super::{
+    MAX_FILE_BYTES,
+    report::{At, Report, one_line},
+    uri::{self, Target},
+};
 
 /// Finds the files that a document refers to.
 pub trait Resolver {
-    /// Reads the file at `path`, relative to the document, with forward slashes and never upwards; at most `limit`
-    /// bytes.
+    /// Reads the file at `path`, relative to the document, with forward slashes and `..` only at its beginning; at most
+    /// `limit` bytes.
     ///
     /// # Errors
     ///
@@ -22,12 +26,80 @@ pub trait Resolver {
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String>;
 }
 
-/// Reads from a folder.
-pub struct Folder(pub PathBuf);
+/// Reads from the folder of a document and below, or from a folder above it and below that one.
+pub struct Folder {
+    folder: PathBuf,
+    /// The document's folder without symbolic links, and how many folders above it may be read from.
+    above: Option<(PathBuf, usize)>,
+    /// The folder above by its name, for messages.
+    root: Option<String>,
+}
+
+impl Folder {
+    /// The folder of a document, and what lies below it.
+    #[must_use]
+    pub fn of(document: &Path) -> Self {
+        Self { folder: folder_of(document), above: None, root: None }
+    }
+
+    /// All that lies below `root`, which contains the document.
+    ///
+    /// # Errors
+    /// A sentence for people: a folder that is not there, or that does not contain the document.
+    pub fn within(document: &Path, root: &Path) -> Result<Self, String> {
+        let name = root.display();
+        let folder = folder_of(document);
+        let above = within(document, root)?;
+        if above.is_none() {
+            return Err(format!("{name} does not contain {}; name a folder above it", document.display()));
+        }
+        Ok(Self { folder, above, root: Some(name.to_string()) })
+    }
+}
+
+fn folder_of(document: &Path) -> PathBuf {
+    document.parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The document's folder and how many folders `root` lies above it; none where it does not.
+fn within(document: &Path, root: &Path) -> Result<Option<(PathBuf, usize)>, String> {
+    let real = |path: &Path| {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        path.canonicalize().map_err(|error| format!("{}: {error}; check the path", path.display()))
+    };
+    let top = real(root)?;
+    if !top.is_dir() {
+        return Err(format!("{} is not a folder", root.display()));
+    }
+    let folder = real(&folder_of(document))?;
+    let depth = folder.strip_prefix(&top).ok().map(|below| below.components().count());
+    Ok(depth.map(|depth| (folder, depth)))
+}
+
+/// Whether a document lies below a folder.
+#[must_use]
+pub fn contains(root: &Path, document: &Path) -> bool {
+    within(document, root).is_ok_and(|found| found.is_some())
+}
 
 impl Resolver for Folder {
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, String> {
-        read(&self.0.join(path), limit).map_err(|error| match error {
+        let ups = path.split('/').take_while(|part| *part == "..").count();
+        let file = if ups == 0 {
+            self.folder.join(path)
+        } else {
+            let Some((folder, _)) = self.above.as_ref().filter(|(_, depth)| ups <= *depth) else {
+                // A root that is the document's folder needs no other name.
+                let above = self.above.as_ref().is_some_and(|(_, depth)| *depth > 0);
+                return Err(match self.root.as_ref().filter(|_| above) {
+                    Some(root) => format!("it lies outside of {root}; name a folder above both by --root DIR"),
+                    None => "it lies outside of the document's folder; name a folder above both by --root DIR".into(),
+                });
+            };
+            let rest: PathBuf = path.split('/').skip(ups).collect();
+            folder.ancestors().nth(ups).unwrap_or(folder).join(rest)
+        };
+        read(&file, limit).map_err(|error| match error {
             Failure::NotFound => "the file is not there".into(),
             Failure::Unreadable(why) => why,
             Failure::TooLarge => format!("more than {limit} bytes"),
@@ -73,6 +145,35 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 /// What a file held, or a sentence that names it.
 type Contents = Result<Arc<[u8]>, String>;
 
+/// What a URI gave.
+pub(super) struct Fetched {
+    pub(super) bytes: Arc<[u8]>,
+    /// The media type of a data URI, in lower case.
+    pub(super) mime: Option<String>,
+    odd: Option<Odd>,
+}
+
+/// What is odd about a URI.
+enum Odd {
+    /// It breaks its standard.
+    Form(String),
+    /// It names a file of another folder.
+    Outside(String),
+}
+
+impl Fetched {
+    /// Notes what is odd about the URI.
+    pub(super) fn remark(&self, place: At<'_>, report: &mut Report) {
+        match &self.odd {
+            Some(Odd::Form(what)) => report.repair(place, format!("{}; read all the same", one_line(what))),
+            Some(Odd::Outside(path)) => {
+                report.info(place, format!("'{}' lies outside of the document's folder", one_line(path)));
+            }
+            None => {}
+        }
+    }
+}
+
 /// All files of one import.
 pub(super) struct Files<'a> {
     resolver: &'a dyn Resolver,
@@ -85,8 +186,31 @@ impl<'a> Files<'a> {
         Self { resolver, known: RefCell::default(), left: Cell::new(MAX_FILE_BYTES) }
     }
 
+    /// The bytes that a URI holds or names, or a sentence on why there are none.
+    pub(super) fn fetch(&self, uri: &str) -> Result<Fetched, String> {
+        match uri::parse(uri)? {
+            Target::Data { mime, payload, base64, odd } => {
+                let (bytes, coding) = uri::decode(payload, base64)?;
+                let odd = odd.or_else(|| coding.map(str::to_owned)).map(Odd::Form);
+                Ok(Fetched { bytes: bytes.into(), mime: Some(mime.to_ascii_lowercase()), odd })
+            }
+            Target::File { path, literal } => match (self.read(&path), literal) {
+                (Ok(bytes), _) => {
+                    let odd = path.starts_with("../").then_some(Odd::Outside(path));
+                    Ok(Fetched { bytes, mime: None, odd })
+                }
+                (Err(problem), literal) => {
+                    let found = literal.and_then(|literal| Some((self.read(&literal).ok()?, literal)));
+                    let (bytes, literal) = found.ok_or(problem)?;
+                    let odd = Some(Odd::Form(format!("the file's name '{literal}' is not encoded")));
+                    Ok(Fetched { bytes, mime: None, odd })
+                }
+            },
+        }
+    }
+
     /// A file's bytes, or a sentence that names it.
-    pub(super) fn read(&self, path: &str) -> Contents {
+    fn read(&self, path: &str) -> Contents {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
@@ -97,5 +221,36 @@ impl<'a> Files<'a> {
         }
         self.known.borrow_mut().insert(path.to_owned(), read.clone());
         read
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_is_never_left() {
+        let top = tempfile::tempdir().unwrap();
+        let at = |path: &str| top.path().join(path);
+        std::fs::create_dir_all(at("project/scenes/deep")).unwrap();
+        std::fs::create_dir_all(at("project/textures")).unwrap();
+        std::fs::write(at("project/textures/a.png"), b"in").unwrap();
+        std::fs::write(at("outside.png"), b"out").unwrap();
+        std::fs::write(at("project/scenes/a.gltf"), b"").unwrap();
+        let document = at("project/scenes/a.gltf");
+        let read = |folder: &Folder, path: &str| folder.read(path, 100);
+        let alone = Folder::of(&document);
+        assert!(read(&alone, "../textures/a.png").unwrap_err().contains("--root DIR"));
+        let inside = Folder::within(&document, &at("project")).unwrap();
+        assert_eq!(read(&inside, "../textures/a.png").unwrap(), b"in");
+        for beyond in ["../../outside.png", "../../../outside.png", "../../project/textures/a.png"] {
+            assert!(read(&inside, beyond).unwrap_err().contains("--root DIR"), "{beyond}");
+        }
+        assert_eq!(read(&Folder::within(&document, top.path()).unwrap(), "../../outside.png").unwrap(), b"out");
+        for wrong in ["project/textures", "project/scenes/deep", "none", "outside.png"] {
+            assert!(Folder::within(&document, &at(wrong)).is_err(), "{wrong}");
+        }
+        assert!(contains(&at("project"), &document) && !contains(&at("project/textures"), &document));
     }
 }

@@ -173,6 +173,11 @@ impl Source<'_> {
     /// Makes the triangle list; none if there is nothing to show.
     pub(super) fn build(&self, report: &mut Report) -> Result<Option<Primitive>, TooLarge> {
         let at = self.at;
+        // What broke the primitive itself is an error now that it is shown.
+        if let Some(problem) = report.fault(at).map(str::to_owned) {
+            report.error(at, format!("{problem}; export the file again"));
+            return Ok(None);
+        }
         let mode = self.value.get("mode").and_then(Value::as_u64).unwrap_or(4);
         if !(4..=6).contains(&mode) {
             let what = match mode {
@@ -183,7 +188,13 @@ impl Source<'_> {
             report.unsupported(at, format!("{what} not rendered"));
             return Ok(None);
         }
+        let attributes = at.key("attributes");
         let Some(number) = self.accessor("POSITION") else {
+            let place = attributes.key("POSITION");
+            if let Some(problem) = report.fault(place).map(str::to_owned) {
+                report.error(place, format!("{problem}; export the file again"));
+                return Ok(None);
+            }
             report.info(at, "a primitive without positions shows nothing");
             return Ok(None);
         };
@@ -193,13 +204,17 @@ impl Source<'_> {
             return Ok(None);
         }
         let positions = self.store.accessor(number).and_then(|accessor| self.store.floats::<3>(accessor));
-        let attributes = at.key("attributes");
         let Some(positions) = Self::vital(&attributes.key("POSITION"), report, positions)? else { return Ok(None) };
         let count = positions.len();
         let indices = match index(self.value, "indices") {
             Some(number) => {
                 let indices = self.store.accessor(number).and_then(|accessor| self.store.integers(accessor));
-                let Some(indices) = Self::vital(&at.key("indices"), report, indices)? else { return Ok(None) };
+                let place = at.key("indices");
+                let Some(indices) = Self::vital(&place, report, indices)? else { return Ok(None) };
+                if let Some(problem) = report.fault(place).map(str::to_owned) {
+                    report.error(place, problem);
+                    return Ok(None);
+                }
                 indices
             }
             None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),

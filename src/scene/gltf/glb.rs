@@ -6,6 +6,9 @@ const MAGIC: [u8; 4] = *b"glTF";
 const JSON: u32 = 0x4E4F_534A;
 const BIN: u32 = 0x004E_4942;
 
+/// Bytes of the header and of the first chunk's.
+const HEADERS: usize = 20;
+
 /// No writer makes more chunks than two or three.
 const MAX_CHUNKS: usize = 1000;
 
@@ -40,22 +43,21 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         return Err(ImportError::NotGltf { file: file.into(), what });
     }
     let length = usize::try_from(length).unwrap_or(usize::MAX);
-    if length < 20 {
-        return Err(broken(8, format!("the header states {length} bytes, too few for a JSON chunk; export it again")));
-    }
-    if length > bytes.len() {
-        // A file that ends early may still hold all of its chunks, in which case only the header is wrong.
+    // A header that is wrong on the length says nothing about the chunks, which state their own.
+    let end = if length < HEADERS { bytes.len() } else { length.min(bytes.len()) };
+    if length < HEADERS || length > bytes.len() {
         report.repair("byte 8", format!("the header states {length} bytes, the file has {}", bytes.len()));
     }
-    let end = length.min(bytes.len());
     let (mut json, mut bin) = (None, None);
     let mut at = 12;
     let mut index = 0usize;
+    let mut first = None;
     while at < end {
         if index > MAX_CHUNKS {
             report.repair(format!("byte {at}"), format!("more than {MAX_CHUNKS} chunks; the rest is ignored"));
             break;
         }
+        at = padded(bytes, at, report);
         let (Some(size), Some(kind)) = (u32_at(bytes, at), u32_at(bytes, at + 4)) else {
             if json.is_none() {
                 return Err(truncated(at, "a chunk's header"));
@@ -67,6 +69,10 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         let start = at + 8;
         let stop = start.saturating_add(size);
         let Some(data) = bytes.get(start..stop) else {
+            if json.is_some() && !matches!(kind, JSON | BIN) {
+                report.repair(format!("byte {at}"), format!("the file ends within chunk {index}; it is ignored"));
+                break;
+            }
             return Err(truncated(at, &format!("chunk {index}, which states {size} bytes")));
         };
         if stop > end {
@@ -78,13 +84,17 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         if size % 4 != 0 {
             report.repair(format!("byte {at}"), format!("chunk {index} is {size} bytes long, not a multiple of 4"));
         }
-        if index == 0 && kind != JSON {
-            return Err(broken(at, format!("the first chunk is of type 0x{kind:08x} and not JSON; export it again")));
-        }
+        first = first.or(Some(kind));
+        let second = json.is_some() && index == 1;
         match kind {
-            JSON if json.is_none() => json = Some(data),
+            JSON if json.is_none() => {
+                if index != 0 {
+                    report.repair(format!("byte {at}"), "the JSON chunk is not the first one; read all the same");
+                }
+                json = Some(data);
+            }
             BIN if bin.is_none() => {
-                if index != 1 {
+                if !second {
                     report.repair(format!("byte {at}"), "the BIN chunk is not the second one; read all the same");
                 }
                 bin = Some(data);
@@ -96,8 +106,33 @@ pub(super) fn split<'a>(file: &str, bytes: &'a [u8], report: &mut Report) -> Res
         at = stop;
         index += 1;
     }
-    let json = json.ok_or_else(|| truncated(12, "the JSON chunk"))?;
+    let Some(json) = json else {
+        return Err(match first {
+            Some(kind) => {
+                broken(12, format!("the first chunk is of type 0x{kind:08x}, and none is JSON; export it again"))
+            }
+            None => truncated(12, "the JSON chunk"),
+        });
+    };
+    if bin.is_none()
+        && let (Some(size), Some(BIN)) = (u32_at(bytes, at), u32_at(bytes, at + 4))
+        && let Some(data) = usize::try_from(size).ok().and_then(|size| bytes.get(at + 8..(at + 8).checked_add(size)?))
+    {
+        report.repair(format!("byte {at}"), "the BIN chunk begins beyond the length that the header states");
+        bin = Some(data);
+    }
     Ok(Container { json, bin })
+}
+
+/// Where the next chunk begins: at once, or after the padding that the chunk before did not count.
+fn padded(bytes: &[u8], at: usize, report: &mut Report) -> usize {
+    let known = |at: usize| matches!(u32_at(bytes, at + 4), Some(JSON | BIN));
+    let next = at.next_multiple_of(4);
+    if next == at || known(at) || !known(next) {
+        return at;
+    }
+    report.repair(format!("byte {at}"), "the chunk before does not count its padding");
+    next
 }
 
 #[cfg(test)]
@@ -136,6 +171,44 @@ mod tests {
             let result = split("x", &bytes[..len], &mut report);
             assert!(result.is_err() || !report.into_notes().is_empty(), "{len} bytes");
         }
+    }
+
+    #[test]
+    fn what_writers_do_to_the_container_is_read_and_noted() {
+        let (json, bin) = (chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4]));
+        let whole = glb(&[json.clone(), bin.clone()]);
+        let stated = |length: usize| {
+            let mut out = whole.clone();
+            out[8..12].copy_from_slice(&u32::try_from(length).unwrap().to_le_bytes());
+            out
+        };
+        // A chunk that is padded but states its length without.
+        let mut short = chunk(JSON, b"{} ");
+        short.push(b' ');
+        for (what, bytes) in [
+            ("BIN first", glb(&[bin.clone(), json.clone()])),
+            ("an unknown chunk first", glb(&[chunk(7, b"abcd"), json.clone(), bin.clone()])),
+            ("an unknown chunk between", glb(&[json.clone(), chunk(7, b"abcd"), bin.clone()])),
+            ("a length of 0", stated(0)),
+            ("too long a length", stated(9999)),
+            ("the length of the JSON alone", stated(12 + json.len())),
+            ("padding that is not counted", glb(&[short, bin.clone()])),
+            ("an unknown chunk that is cut", [&whole[..], &[99, 0, 0, 0, 7, 0, 0, 0, 1]].concat()),
+        ] {
+            let mut bytes = bytes;
+            if what.ends_with("cut") {
+                let length = u32::try_from(bytes.len()).unwrap();
+                bytes[8..12].copy_from_slice(&length.to_le_bytes());
+            }
+            let mut report = Report::default();
+            let container = split("x", &bytes, &mut report).unwrap();
+            assert!(container.json.starts_with(b"{}"), "{what}");
+            assert_eq!(container.bin, Some(&[1, 2, 3, 4][..]), "{what}");
+            assert!(!report.into_notes().is_empty(), "{what}");
+        }
+        assert!(split("x", &glb(&[bin]), &mut Report::default()).is_err());
+        let tail = [&whole[..], b"a tail"].concat();
+        assert!(split("x", &tail, &mut Report::default()).is_ok());
     }
 
     #[test]

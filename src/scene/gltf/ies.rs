@@ -1,17 +1,16 @@
 //! EXT_lights_ies: point lights with measured distributions, each a node's own multiple of a profile.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use glam::{DMat4, Vec3};
 use serde_json::Value;
 
 use super::{
-    accessor::{ReadError, Store},
+    accessor::{Bytes, ReadError, Store},
     convert::narrow,
     files::Files,
     json::{extension, index, items, number, numbers, text},
     report::{At, Report, one_line},
-    uri::{self, Target},
 };
 use crate::{
     photometry::{
@@ -25,19 +24,26 @@ use crate::{
 /// Most bytes of a profile; the largest of makers have some hundred thousand.
 const MAX_PROFILE: usize = 16 << 20;
 
-fn profile(value: &Value, store: &Store<'_>, files: &Files<'_>) -> Result<IesProfile, String> {
-    let bytes: Cow<'_, [u8]> = match (index(value, "bufferView"), text(value, "uri")) {
-        (Some(view), _) => Cow::Borrowed(store.view(view).map_err(ReadError::text)?),
+fn profile(
+    value: &Value,
+    (store, files): (&Store<'_>, &Files<'_>),
+    at: &At<'_>,
+    report: &mut Report,
+) -> Result<IesProfile, String> {
+    let bytes = match (index(value, "bufferView"), text(value, "uri")) {
+        (Some(view), _) => Bytes::Borrowed(store.view(view).map_err(ReadError::text)?),
         (None, "") => return Err("neither a bufferView nor a uri".into()),
-        (None, uri) => match uri::parse(uri)? {
-            Target::Data { payload, base64, .. } => Cow::Owned(uri::decode(payload, base64)?),
-            Target::File(path) => Cow::Owned(files.read(&path)?.to_vec()),
-        },
+        (None, uri) => {
+            let fetched = files.fetch(uri)?;
+            fetched.remark(at.key("uri"), report);
+            Bytes::Shared(fetched.bytes)
+        }
     };
+    let bytes = bytes.get();
     if bytes.len() > MAX_PROFILE {
         return Err(format!("{} bytes; at most {MAX_PROFILE} are read", bytes.len()));
     }
-    IesProfile::parse(&bytes).map_err(|error| error.to_string())
+    IesProfile::parse(bytes).map_err(|error| error.to_string())
 }
 
 /// Adds the lights of all nodes that are shown.
@@ -60,7 +66,7 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
         let Some(which) = index(use_, "light") else { continue };
         let (Some(value), Some(slot)) = (lights.get(which), profiles.get_mut(which)) else { continue };
         let read = slot.get_or_insert_with(|| {
-            profile(value, store, files).map(Arc::new).map_err(|problem| {
+            profile(value, (store, files), &place.index(which), report).map(Arc::new).map_err(|problem| {
                 report.repair(place.index(which), format!("{problem}; its lights are left out"));
             })
         });

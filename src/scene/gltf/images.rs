@@ -14,12 +14,12 @@ use serde_json::Value;
 
 use super::{
     MAX_FILE_BYTES, MAX_IMAGE_ALLOCATION, MAX_IMAGE_SIZE, MAX_PIXEL_BYTES,
-    accessor::{ReadError, Store},
+    accessor::{Bytes as Encoded, ReadError, Store},
     files::Files,
     json::{extension, index, items, text},
     ktx2::{self, Decoded},
     report::{At, Report, one_line},
-    uri::{self, Target},
+    uri,
 };
 use crate::scene::Image;
 
@@ -39,7 +39,7 @@ fn placeholder(name: String) -> Image {
 fn recognise(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")
-    } else if bytes.starts_with(&[0xff, 0xd8, 0xff]) {
+    } else if bytes.starts_with(&[0xff, 0xd8]) {
         Some("image/jpeg")
     } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         Some("image/webp")
@@ -65,7 +65,8 @@ impl Use {
     }
 }
 
-/// Walks over the parts of a file without decoding them, which finds those that were cut off.
+/// Walks over the parts of a file without decoding them: what breaks its format, such as an end that was cut off.
+/// Decoders take more than that, so it is no reason not to show the image.
 fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     let be = |at: usize, size: usize| -> Option<usize> {
         let part = bytes.get(at..at.checked_add(size)?)?;
@@ -73,19 +74,7 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     };
     let cut = || "the file ends too early".to_owned();
     if kind == "image/png" {
-        let mut at = 8usize;
-        loop {
-            let length = be(at, 4).ok_or_else(cut)?;
-            let name = bytes.get(at + 4..at + 8).ok_or_else(cut)?;
-            let next = at.checked_add(length).and_then(|at| at.checked_add(12)).ok_or_else(cut)?;
-            if next > bytes.len() {
-                return Err(cut());
-            }
-            if name == b"IEND" {
-                return Ok(());
-            }
-            at = next;
-        }
+        return png_end(bytes).map_err(|_| cut());
     }
     if kind == "image/webp" {
         // RIFF: the length of all that follows it, in bytes 4 to 7.
@@ -96,7 +85,7 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
         let mut at = 2usize;
         loop {
             if be(at, 1).ok_or_else(cut)? != 0xff {
-                return Err(format!("no JPEG marker at byte {at}"));
+                return Err(format!("bytes before the JPEG marker that should begin at byte {at}"));
             }
             let marker = be(at + 1, 1).ok_or_else(cut)?;
             match marker {
@@ -119,13 +108,40 @@ fn structure(bytes: &[u8], kind: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Walks over the chunks of a PNG (PNG 1.2 section 3.2) to the last one; where it is missing, the byte at which the
+/// whole chunks end.
+fn png_end(bytes: &[u8]) -> Result<(), usize> {
+    let mut at = 8usize;
+    loop {
+        let length = bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
+        let next = length.and_then(|length| at.checked_add(usize::try_from(length).ok()?)?.checked_add(12));
+        let Some(next) = next.filter(|next| *next <= bytes.len()) else { return Err(at) };
+        if bytes.get(at + 4..at + 8) == Some(b"IEND") {
+            return Ok(());
+        }
+        at = next;
+    }
+}
+
+/// A PNG that has all of its pixels but not its end, with an end; the decoder reads on to there.
+fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
+    const END: &[u8] = b"\0\0\0\0IEND\xae\x42\x60\x82";
+    match png_end(bytes) {
+        Err(at) if recognise(bytes) == Some("image/png") && bytes.get(at + 4..at + 8) != Some(b"IDAT") => {
+            Cow::Owned([bytes.get(..at).unwrap_or_default(), END].concat())
+        }
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
 /// Decodes to eight bits a channel; wider channels lose their low bits.
 fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let run = || -> Result<Decoded, String> {
         if recognise(bytes) == Some("image/ktx2") {
             return ktx2::decode(bytes, color);
         }
-        let image = reader(bytes).and_then(image::DynamicImage::from_decoder).map_err(|error| error.to_string())?;
+        let whole = with_end(bytes);
+        let image = reader(&whole).and_then(image::DynamicImage::from_decoder).map_err(|error| error.to_string())?;
         let image = image.into_rgba8();
         let (width, height) = (image.width(), image.height());
         Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes: Vec::new() })
@@ -175,8 +191,8 @@ fn pixel_bytes(bytes: &[u8]) -> Result<u64, String> {
     }
 }
 
-/// An image's name, its bytes if there are any to decode, and what it is needed for.
-type Job<'a> = (String, Option<Cow<'a, [u8]>>, Use);
+/// An image's name, its bytes if there are any to decode, what it is needed for, and what breaks its format.
+type Job<'a> = (String, Option<Encoded<'a>>, Use, Option<String>);
 
 /// Reads all images; decodes those that are used.
 pub(super) fn load(
@@ -198,15 +214,18 @@ pub(super) fn load(
         let used = uses.get(i).copied().unwrap_or_default();
         let needed = used.any();
         let name = name(image, i);
+        let mut odd = None;
         let mut bytes = fetch(image, store, files, &at, report);
         // Any number of images may name the same bytes, so that looking at them all could take for ever.
-        looked_at = looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64));
+        looked_at = looked_at.saturating_add(bytes.as_ref().map_or(0, |bytes| bytes.get().len() as u64));
         if looked_at > MAX_FILE_BYTES {
             bytes = Err(format!("all images together exceed {MAX_FILE_BYTES} bytes"));
         }
         if let Ok(found) = &bytes {
+            let found = found.get();
             match check(image, found, known, needed, &at, report) {
                 Ok(()) => {
+                    odd = recognise(found).and_then(|kind| structure(found, kind).err());
                     let size = if needed { pixel_bytes(found) } else { Ok(0) };
                     match size {
                         Ok(size) if pixels + size <= MAX_PIXEL_BYTES => pixels += size,
@@ -225,21 +244,27 @@ pub(super) fn load(
                 None
             }
         };
+        if let Some(odd) = odd.as_ref().filter(|_| !needed) {
+            report.repair(at, format!("image '{name}': {odd}; it is not shown"));
+        }
         // The bytes of what is not decoded are not kept.
-        jobs.push((name, bytes.filter(|_| needed), used));
+        jobs.push((name, bytes.filter(|_| needed), used, odd));
     }
     type Outcome = (Image, Option<String>, Vec<String>);
     let decoded: Vec<Outcome> = jobs
         .into_par_iter()
-        .map(|(name, bytes, used)| match bytes {
-            Some(bytes) => match decode(&bytes, used.color) {
+        .map(|(name, bytes, used, odd)| match bytes {
+            Some(bytes) => match decode(bytes.get(), used.color) {
                 Ok(Decoded { width, height, rgba8, blocks, srgb, mut notes }) => {
                     notes.extend(transfer_note(srgb, used));
                     let blocks = blocks.map(Arc::new);
                     let rgba8 = Arc::from(rgba8);
-                    (Image { name, width, height, rgba8, is_error_pattern: false, blocks }, None, notes)
+                    let repair = odd.map(|odd| format!("{odd}; shown as far as it can be decoded"));
+                    (Image { name, width, height, rgba8, is_error_pattern: false, blocks }, repair, notes)
                 }
-                Err(problem) => (error_pattern(name), Some(problem), Vec::new()),
+                Err(problem) => {
+                    (error_pattern(name), Some(format!("{problem}; an error pattern is shown")), Vec::new())
+                }
             },
             None if used.any() => (error_pattern(name), None, Vec::new()),
             None => (placeholder(name), None, Vec::new()),
@@ -248,7 +273,7 @@ pub(super) fn load(
     let mut images = Vec::with_capacity(decoded.len());
     for (i, (image, problem, notes)) in decoded.into_iter().enumerate() {
         if let Some(problem) = problem {
-            report.repair(place.index(i), format!("image '{}': {problem}; an error pattern is shown", image.name));
+            report.repair(place.index(i), format!("image '{}': {problem}", image.name));
         }
         for note in notes {
             report.unsupported(place.index(i), format!("image '{}': {note}", image.name));
@@ -278,7 +303,7 @@ fn name(image: &Value, number: usize) -> String {
     let (name, uri) = (text(image, "name"), text(image, "uri"));
     if !name.is_empty() {
         one_line(name)
-    } else if !uri.is_empty() && !uri.starts_with("data:") {
+    } else if !uri.is_empty() && !uri::is_data(uri) {
         one_line(uri)
     } else {
         format!("image {number}")
@@ -292,7 +317,7 @@ fn fetch<'a>(
     files: &Files<'_>,
     at: &At<'_>,
     report: &mut Report,
-) -> Result<Cow<'a, [u8]>, String> {
+) -> Result<Encoded<'a>, String> {
     let (view, uri) = (index(image, "bufferView"), image.get("uri").and_then(Value::as_str));
     if view.is_some() && uri.is_some() {
         report.repair(at, "both a bufferView and a uri; the bufferView is used");
@@ -304,22 +329,19 @@ fn fetch<'a>(
         if store.views.get(view).copied().flatten().is_some_and(|view| view.stride.is_some()) {
             report.repair(at.key("bufferView"), "a view with a stride holds an image; the stride is ignored");
         }
-        return store.view(view).map(Cow::Borrowed).map_err(ReadError::text);
+        return store.view(view).map(Encoded::Borrowed).map_err(ReadError::text);
     }
     let Some(uri) = uri else { return Err("neither a bufferView nor a uri".into()) };
-    match uri::parse(uri)? {
-        Target::Data { mime, payload, base64 } => {
-            let bytes = uri::decode(payload, base64)?;
-            let mime = mime.to_ascii_lowercase();
-            if !matches!(mime.as_str(), "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
-                report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(&mime)));
-            } else if recognise(&bytes).is_some_and(|found| found != mime) {
-                report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
-            }
-            Ok(Cow::Owned(bytes))
+    let fetched = files.fetch(uri)?;
+    fetched.remark(at.key("uri"), report);
+    if let Some(mime) = fetched.mime.as_deref() {
+        if !matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "image/ktx2") {
+            report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
+        } else if recognise(&fetched.bytes).is_some_and(|found| found != mime) {
+            report.repair(at.key("uri"), format!("a data URI that says '{mime}' but holds another format"));
         }
-        Target::File(path) => files.read(&path).map(|bytes| Cow::Owned(bytes.to_vec())),
     }
+    Ok(Encoded::Shared(fetched.bytes))
 }
 
 /// Is it what it says, and can it be shown?
@@ -339,13 +361,13 @@ fn check(
     match found {
         Some("image/webp") if !known.webp => {
             report.repair(at, "a WebP image without EXT_texture_webp; read all the same");
-            structure(bytes, "image/webp")
+            Ok(())
         }
         Some("image/ktx2") if !known.ktx2 => {
             report.repair(at, "a KTX2 image without KHR_texture_basisu; read all the same");
             Ok(())
         }
-        Some(kind) => structure(bytes, kind),
+        Some(_) => Ok(()),
         None if needed => Err("neither PNG, JPEG, WebP nor KTX2; convert it".into()),
         None => Ok(()),
     }
@@ -393,6 +415,43 @@ mod tests {
         assert!(structure(&bytes, "image/png").is_ok());
         for length in 8..bytes.len() {
             assert!(structure(&bytes[..length], "image/png").is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn odd_bytes_are_taken_as_the_decoders_take_them() {
+        let mut jpeg = Vec::new();
+        let even = image::RgbImage::from_pixel(64, 64, image::Rgb([200, 100, 50]));
+        even.write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg).unwrap();
+        let table = jpeg.windows(2).position(|two| two == [0xff, 0xdb]).unwrap();
+        let with = |at: usize, more: &[u8]| [&jpeg[..at], more, &jpeg[at..]].concat();
+        let png = png(4, 4);
+        let ends = jpeg.len();
+        let mut webp = Vec::new();
+        even.write_to(&mut Cursor::new(&mut webp), ImageFormat::WebP).unwrap();
+        for (what, bytes) in [
+            ("stray zeros", with(table, &[0, 0, 0])),
+            ("a stray byte", with(table, &[0])),
+            ("a stray byte after the first marker", with(2, &[7])),
+            ("fill bytes", with(table, &[0xff; 3])),
+            ("a tail", with(ends, b"tail")),
+            ("no end marker", jpeg[..ends - 2].to_vec()),
+            ("WebP", webp.clone()),
+            ("WebP with a tail", [&webp[..], b"tail!"].concat()),
+        ] {
+            let found = decode(&bytes, true).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!((found.width, found.height), (64, 64), "{what}");
+            let near = found.rgba8[..3].iter().zip([200i32, 100, 50]).all(|(a, b)| (i32::from(*a) - b).abs() < 5);
+            assert!(near, "{what}: {:?}", &found.rgba8[..3]);
+        }
+        let right = decode(&png, true).unwrap().rgba8;
+        for (what, bytes) in [
+            ("no IEND", png[..png.len() - 12].to_vec()),
+            ("half of IEND", png[..png.len() - 6].to_vec()),
+            ("a tail", [&png[..], b"<!-- -->"].concat()),
+        ] {
+            let found = decode(&bytes, true).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(found.rgba8, right, "{what}");
         }
     }
 

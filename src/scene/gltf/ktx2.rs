@@ -155,7 +155,7 @@ fn open(bytes: &[u8]) -> Result<(Reader<&[u8]>, Layout), String> {
     if height == 0 || header.pixel_depth > 0 {
         return Err("KTX2: a texture of one or three dimensions; only two are supported".into());
     }
-    if header.layer_count > 0 || header.face_count > 1 {
+    if header.layer_count > 1 || header.face_count > 1 {
         let (layers, faces) = (header.layer_count, header.face_count);
         return Err(format!("KTX2: an array or a cube ({layers} layers, {faces} faces); only plain textures are read"));
     }

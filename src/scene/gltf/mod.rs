@@ -29,9 +29,12 @@ mod variants;
 mod volumes;
 mod water;
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
-pub use files::{Folder, NoFiles, Resolver};
+pub use files::{Folder, NoFiles, Resolver, contains};
 use serde_json::Value;
 
 use self::{
@@ -40,7 +43,6 @@ use self::{
     geometry::TooLarge,
     json::items,
     report::{At, Report, one_line},
-    uri::Target,
 };
 use super::Scene;
 
@@ -182,6 +184,15 @@ fn more_text(more: usize) -> String {
 ///
 /// What could not be read or shown, where, and what to do about it.
 pub fn load(path: &Path) -> Result<Scene, ImportError> {
+    load_from(path, &Folder::of(path))
+}
+
+/// As `load`, with the files beside it from a folder that may lie above the document's.
+///
+/// # Errors
+///
+/// What could not be read or shown, where, and what to do about it.
+pub fn load_from(path: &Path, folder: &Folder) -> Result<Scene, ImportError> {
     let file = one_line(&path.display().to_string());
     let bytes = files::read(path, MAX_FILE_BYTES).map_err(|error| match error {
         Failure::NotFound => ImportError::NotFound { file: file.clone() },
@@ -190,8 +201,7 @@ pub fn load(path: &Path) -> Result<Scene, ImportError> {
             ImportError::TooLarge { file: file.clone(), what: format!("more than {MAX_FILE_BYTES} bytes") }
         }
     })?;
-    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    let mut scene = load_bytes(&file, &bytes, &Folder(folder))?;
+    let mut scene = load_bytes(&file, &bytes, folder)?;
     scene.source = Some(PathBuf::from(path));
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|stem| one_line(&stem.to_string_lossy())).unwrap_or_default();
@@ -208,18 +218,14 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     let file = one_line(name);
     let mut report = Report::default();
     let (json, bin) = container(&file, bytes, &mut report)?;
-    if json.len() > MAX_JSON_BYTES {
-        let what = format!("{} bytes of JSON; at most {MAX_JSON_BYTES} are read", json.len());
-        return Err(ImportError::TooLarge { file, what });
-    }
-    let values = json::values(json);
+    let values = json::values(json.as_bytes());
     if values > MAX_JSON_VALUES {
         let what = format!("{values} JSON values; at most {MAX_JSON_VALUES} are read");
         return Err(ImportError::TooLarge { file, what });
     }
-    let mut root: Value = serde_json::from_slice(json).map_err(|error| ImportError::Json {
+    let mut root: Value = serde_json::from_str(&json).map_err(|error| ImportError::Json {
         file: file.clone(),
-        offset: json::offset(json, error.line(), error.column()),
+        offset: json::offset(json.as_bytes(), error.line(), error.column()),
         message: one_line(&error.to_string()),
     })?;
     schema::check(&mut root, &mut report);
@@ -228,7 +234,7 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     violations(&file, &report)?;
     let files = Files::new(resolver);
     let buffers = buffers(&root, bin, bytes.starts_with(b"glTF"), &files, &mut report);
-    let mut store = Store::new(&root, buffers);
+    let mut store = Store::new(&root, buffers, report.faults().clone());
     meshopt::decompress(&root, &mut store, &mut report);
     draco::decompress(&root, &mut store, &mut report);
     let forest = validate::check(&root, &store, &mut report);
@@ -251,32 +257,77 @@ pub fn load_bytes(name: &str, bytes: &[u8], resolver: &dyn Resolver) -> Result<S
     Ok(scene)
 }
 
-/// The JSON and perhaps the binary chunk.
+/// The text of the document and perhaps the binary chunk.
 fn container<'a>(
     file: &str,
     bytes: &'a [u8],
     report: &mut Report,
-) -> Result<(&'a [u8], Option<&'a [u8]>), ImportError> {
-    if glb::is_glb(bytes) {
+) -> Result<(Cow<'a, str>, Option<&'a [u8]>), ImportError> {
+    let (json, bin, place) = if glb::is_glb(bytes) {
         let container = glb::split(file, bytes, report)?;
-        return Ok((container.json, container.bin));
+        (container.json, container.bin, "the JSON chunk")
+    } else {
+        (bytes, None, "byte 0")
+    };
+    if json.len() > MAX_JSON_BYTES {
+        let what = format!("{} bytes of JSON; at most {MAX_JSON_BYTES} are read", json.len());
+        return Err(ImportError::TooLarge { file: file.into(), what });
     }
-    if bytes.is_empty() {
-        return Err(ImportError::Truncated { file: file.into(), offset: 0, what: "its first byte".into() });
-    }
-    let plain = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match plain.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{' | b'[') => {
-            if plain.len() < bytes.len() {
-                report.repair("byte 0", "a byte order mark, which JSON does not allow; ignored");
-            }
-            Ok((plain, None))
+    let text = plain_text(json, place, report);
+    match text.trim_ascii_start().bytes().next() {
+        Some(b'{' | b'[') => Ok((text, bin)),
+        None if bytes.is_empty() => {
+            Err(ImportError::Truncated { file: file.into(), offset: 0, what: "its first byte".into() })
         }
+        _ if bin.is_some() || glb::is_glb(bytes) => Ok((text, bin)),
         _ => {
             let what = "it begins neither with 'glTF' nor with '{'; choose a .gltf or .glb file".into();
             Err(ImportError::NotGltf { file: file.into(), what })
         }
     }
+}
+
+/// A document's text (RFC 8259 section 8.1: UTF-8 without a byte order mark). UTF-16, a mark, bytes that are no UTF-8
+/// and zeros after the end are noted.
+fn plain_text<'a>(json: &'a [u8], place: &str, report: &mut Report) -> Cow<'a, str> {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|two| unit(*two)).collect();
+        String::from_utf16_lossy(&units)
+    };
+    let marked = |mark: &[u8]| json.strip_prefix(mark);
+    let utf16 = if let Some(rest) = marked(&[0xff, 0xfe]) {
+        Some(wide(rest, u16::from_le_bytes))
+    } else if let Some(rest) = marked(&[0xfe, 0xff]) {
+        Some(wide(rest, u16::from_be_bytes))
+    } else if json.starts_with(b"{\0") {
+        Some(wide(json, u16::from_le_bytes))
+    } else if json.starts_with(b"\0{") {
+        Some(wide(json, u16::from_be_bytes))
+    } else {
+        None
+    };
+    if let Some(mut text) = utf16 {
+        report.repair(place, "UTF-16, while glTF is UTF-8; read all the same");
+        text.truncate(text.trim_end_matches('\0').len());
+        return Cow::Owned(text);
+    }
+    let mut rest = json;
+    if let Some(plain) = marked(b"\xef\xbb\xbf") {
+        report.repair(place, "a byte order mark, which JSON does not allow; ignored");
+        rest = plain;
+    }
+    if let Some(last) = rest.iter().rposition(|byte| *byte != 0)
+        && last + 1 < rest.len()
+    {
+        let zeros = rest.len() - last - 1;
+        report.repair(place, format!("{zeros} zero bytes after the JSON, which spaces should pad; ignored"));
+        rest = rest.get(..=last).unwrap_or(rest);
+    }
+    let text = String::from_utf8_lossy(rest);
+    if matches!(text, Cow::Owned(_)) {
+        report.repair(place, "bytes that are not UTF-8; each is read as U+FFFD");
+    }
+    text
 }
 
 fn violations(file: &str, report: &Report) -> Result<(), ImportError> {
@@ -291,10 +342,19 @@ fn violations(file: &str, report: &Report) -> Result<(), ImportError> {
 /// Refuses what cannot be shown without an extension, and notes what is shown without one.
 fn required_extensions(file: &str, root: &Value, report: &mut Report) -> Result<(), ImportError> {
     let names = |key: &str| items(root, key).iter().filter_map(Value::as_str).filter(|name| !SUPPORTED.contains(name));
-    let mut required = names("extensionsRequired");
-    if let Some(name) = required.next() {
-        let more = required.count();
-        return Err(ImportError::UnsupportedExtension { file: file.into(), name: one_line(name), more });
+    let missing: Vec<&str> = names("extensionsRequired").collect();
+    if !missing.is_empty() {
+        let shown = schema::shown(root);
+        let (needed, spare): (Vec<&str>, Vec<&str>) =
+            missing.into_iter().partition(|name| shown.extensions.contains(*name));
+        if let Some(name) = needed.first() {
+            let more = needed.len() - 1;
+            return Err(ImportError::UnsupportedExtension { file: file.into(), name: one_line(name), more });
+        }
+        for name in spare {
+            let name = one_line(name);
+            report.unsupported("/extensionsRequired", format!("{name}: nothing that is shown uses it; ignored"));
+        }
     }
     for name in names("extensionsUsed") {
         let what = match name {
@@ -322,7 +382,9 @@ fn buffers<'a>(
     for (i, buffer) in items(root, "buffers").iter().enumerate() {
         let at = place.index(i);
         let length = json::index(buffer, "byteLength").unwrap_or(0);
+        let fault = report.fault(&at).map(|problem| ReadError::Broken(format!("{at}: {problem}")));
         let bytes = match buffer.get("uri").and_then(Value::as_str) {
+            None if fault.is_some() => Err(fault.unwrap_or_else(|| ReadError::Broken(String::new()))),
             None if i == 0 && glb => match bin {
                 Some(bin) => Ok(Bytes::Borrowed(bin)),
                 None => {
@@ -331,21 +393,20 @@ fn buffers<'a>(
                 }
             },
             None => Err(ReadError::Absent(format!("buffer {i} has no uri, so its data must come from elsewhere"))),
-            Some(uri) => match uri::parse(uri) {
-                Err(problem) => Err(problem),
-                Ok(Target::File(path)) => files.read(&path).map(Bytes::Shared),
-                Ok(Target::Data { mime, payload, base64 }) => {
+            Some(uri) => match files.fetch(uri) {
+                Ok(fetched) => {
                     let known = ["application/octet-stream", "application/gltf-buffer"];
-                    if !known.iter().any(|known| known.eq_ignore_ascii_case(mime)) {
+                    if let Some(mime) = fetched.mime.as_deref().filter(|mime| !known.contains(mime)) {
                         report.repair(at.key("uri"), format!("a data URI of the type '{}'", one_line(mime)));
                     }
-                    uri::decode(payload, base64).map(|bytes| Bytes::Shared(bytes.into()))
+                    fetched.remark(at.key("uri"), report);
+                    Ok(Bytes::Shared(fetched.bytes))
                 }
-            }
-            .map_err(|problem| {
-                report.repair(at.key("uri"), format!("{problem}; what needs it is left out"));
-                ReadError::Broken(format!("buffer {i} has no data: {problem}"))
-            }),
+                Err(problem) => {
+                    report.repair(at.key("uri"), format!("{problem}; what needs it is left out"));
+                    Err(ReadError::Broken(format!("buffer {i} has no data: {problem}")))
+                }
+            },
         };
         if let Ok(bytes) = &bytes
             && bytes.get().len() < length

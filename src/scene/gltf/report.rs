@@ -1,6 +1,6 @@
 //! Collects what was found wrong: notes for what could be repaired, and the first error with the number of the others.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use crate::scene::{Note, NoteKind};
 
@@ -79,6 +79,8 @@ pub(super) struct Report {
     left_out: usize,
     first_error: Option<(String, String)>,
     errors: usize,
+    /// What is wrong with objects that cannot be used, by place.
+    faults: HashMap<String, String>,
 }
 
 impl Report {
@@ -107,6 +109,27 @@ impl Report {
     /// The file breaks the specification and is shown all the same.
     pub(super) fn repair(&mut self, place: impl fmt::Display, message: impl fmt::Display) {
         self.note(NoteKind::Repaired, &place, &message);
+    }
+
+    /// An object of the document cannot be used, which is an error only where what is shown needs it.
+    pub(super) fn broken(&mut self, place: impl fmt::Display, problem: impl fmt::Display) {
+        let problem = one_line(&problem.to_string());
+        self.repair(&place, format!("{problem}; what needs it is left out"));
+        // As many as the document has objects, whose number is bounded.
+        self.faults.entry(place.to_string()).or_insert(problem);
+    }
+
+    /// What is wrong with an object that cannot be used.
+    pub(super) fn fault(&self, place: impl fmt::Display) -> Option<&str> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        self.faults.get(&place.to_string()).map(String::as_str)
+    }
+
+    /// All of these, by place.
+    pub(super) fn faults(&self) -> &HashMap<String, String> {
+        &self.faults
     }
 
     /// The file uses what is not rendered.

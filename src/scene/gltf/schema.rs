@@ -1,14 +1,19 @@
-//! The shape of a glTF document as tables, and a walk that holds a document against them.
+//! The shape of a glTF document as tables, and a walk that checks a document against them.
 //!
-//! What is optional and wrong is removed (its default takes its place), a number out of range is clamped, an integer
-//! written as a float is made an integer; each is noted. What is required and wrong is an error, unless nothing that
-//! is shown depends on it. After the walk each property is absent or of the right type and range.
+//! An optional property that is wrong is removed (its default takes its place), a number out of range is clamped, an
+//! integer written as a float is made an integer, `null` counts as absent; each is noted. A property that is required
+//! and wrong breaks the object that holds it: the object is emptied and its fault is kept ([`Report::broken`]). Only
+//! what is shown and cannot do without that object makes the fault an error. An empty object (no elements, no bytes)
+//! has nothing that could be wrong. After the walk each property is absent or of the right type and range.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::report::{At, Report, one_line};
+use super::{
+    json::{entries, index, items},
+    report::{At, Report, one_line},
+};
 
 /// The type of a value.
 pub(super) enum Kind {
@@ -22,6 +27,10 @@ pub(super) enum Kind {
         min: u64,
         max: u64,
     },
+    /// A number of elements or bytes. The specification asks for at least 1; 0 is noted.
+    Count,
+    /// Bytes between elements: 4 to 252 by the specification; others are noted.
+    Stride,
     /// One of these; another one is only noted, since later versions and extensions add to such lists.
     IntOf(&'static [u64]),
     TextOf(&'static [&'static str]),
@@ -50,9 +59,11 @@ pub(super) enum Need {
     Optional,
     /// Required by the specification, but nothing is lost but the object itself; noted, and removed if wrong.
     Expected,
-    /// May be absent, but a wrong one leaves nothing sensible to show.
+    /// Required by the specification, but read without it; noted, and removed if wrong.
+    Stated,
+    /// May be absent; a wrong one breaks the object.
     Vital,
-    /// Must be there and right.
+    /// Must be there and right, else the object is broken.
     Required,
 }
 
@@ -65,8 +76,19 @@ pub(super) struct Object {
     fields: &'static [Field],
 }
 
-use Kind::{Attributes, Bool, Int, IntOf, List, Num, Obj, Pointer, Ref, Text, TextOf, Version};
-use Need::{Expected, Optional, Required, Vital};
+impl Object {
+    /// The property that is 0 where the object is empty, so that no other can break it.
+    fn size(&self) -> Option<&'static str> {
+        match self.name {
+            "accessor" | "accessor.sparse" => Some("count"),
+            "bufferView" => Some("byteLength"),
+            _ => None,
+        }
+    }
+}
+
+use Kind::{Attributes, Bool, Count, Int, IntOf, List, Num, Obj, Pointer, Ref, Stride, Text, TextOf, Version};
+use Need::{Expected, Optional, Required, Stated, Vital};
 
 /// The greatest number that a single-precision float holds; larger ones would turn into infinity.
 const BIG: f64 = f32::MAX as f64;
@@ -75,8 +97,8 @@ const UNIT: Kind = Num { min: 0.0, max: 1.0, above: false };
 const POSITIVE: Kind = Num { min: 0.0, max: BIG, above: true };
 const NOT_NEGATIVE: Kind = Num { min: 0.0, max: BIG, above: false };
 /// Integers above 2^53 are not exact in JSON as most software reads it.
-const SIZE: Kind = Int { min: 0, max: 1 << 53 };
-const COUNT: Kind = Int { min: 1, max: 1 << 53 };
+const MAX_INTEGER: u64 = 1 << 53;
+const SIZE: Kind = Int { min: 0, max: MAX_INTEGER };
 
 const fn nums(item: &'static Kind, count: usize) -> Kind {
     List { item, min: count, max: count, unique: false }
@@ -95,6 +117,9 @@ const fn req(name: &'static str, kind: Kind) -> Field {
 }
 const fn exp(name: &'static str, kind: Kind) -> Field {
     Field(name, Expected, kind)
+}
+const fn stated(name: &'static str, kind: Kind) -> Field {
+    Field(name, Stated, kind)
 }
 const fn vital(name: &'static str, kind: Kind) -> Field {
     Field(name, Vital, kind)
@@ -125,7 +150,7 @@ const SPARSE_VALUES: Object = Object {
 };
 const SPARSE: Object = Object {
     name: "accessor.sparse",
-    fields: &[req("count", COUNT), req("indices", Obj(&SPARSE_INDICES)), req("values", Obj(&SPARSE_VALUES))],
+    fields: &[req("count", Count), req("indices", Obj(&SPARSE_INDICES)), req("values", Obj(&SPARSE_VALUES))],
 };
 const ACCESSOR: Object = Object {
     name: "accessor",
@@ -135,7 +160,7 @@ const ACCESSOR: Object = Object {
         vital("byteOffset", SIZE),
         req("componentType", COMPONENT_TYPES),
         opt("normalized", Bool),
-        req("count", COUNT),
+        req("count", Count),
         req("type", TextOf(&["SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"])),
         opt("max", List { item: &NUMBER, min: 1, max: 16, unique: false }),
         opt("min", List { item: &NUMBER, min: 1, max: 16, unique: false }),
@@ -143,15 +168,15 @@ const ACCESSOR: Object = Object {
     ],
 };
 const BUFFER: Object =
-    Object { name: "buffer", fields: &[opt("name", Text), vital("uri", Text), req("byteLength", COUNT)] };
+    Object { name: "buffer", fields: &[opt("name", Text), vital("uri", Text), stated("byteLength", Count)] };
 const BUFFER_VIEW: Object = Object {
     name: "bufferView",
     fields: &[
         opt("name", Text),
         req("buffer", Ref("buffers")),
         vital("byteOffset", SIZE),
-        req("byteLength", COUNT),
-        vital("byteStride", Int { min: 4, max: 252 }),
+        req("byteLength", Count),
+        vital("byteStride", Stride),
         opt("target", IntOf(&[34962, 34963])),
     ],
 };
@@ -301,10 +326,10 @@ pub(super) const ROOT: Object = Object {
         req("asset", Obj(&ASSET)),
         opt("extensionsUsed", set(&TEXT)),
         opt("extensionsRequired", set(&TEXT)),
-        vital("accessors", list(&ACCESSORS)),
+        opt("accessors", list(&ACCESSORS)),
         opt("animations", list(&ANIMATIONS)),
-        vital("buffers", list(&BUFFERS)),
-        vital("bufferViews", list(&BUFFER_VIEWS)),
+        opt("buffers", list(&BUFFERS)),
+        opt("bufferViews", list(&BUFFER_VIEWS)),
         opt("cameras", list(&CAMERAS)),
         opt("images", list(&IMAGES)),
         opt("materials", list(&MATERIALS)),
@@ -454,9 +479,9 @@ const MESHOPT_VIEW: Object = Object {
     fields: &[
         exp("buffer", Ref("buffers")),
         opt("byteOffset", SIZE),
-        exp("byteLength", COUNT),
+        exp("byteLength", Count),
         exp("byteStride", Int { min: 1, max: 256 }),
-        exp("count", COUNT),
+        exp("count", Count),
         exp("mode", TextOf(&["ATTRIBUTES", "TRIANGLES", "INDICES"])),
         opt("filter", TextOf(&["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"])),
     ],
@@ -531,7 +556,103 @@ pub(super) fn check(root: &mut Value, report: &mut Report) {
         report.error(At::ROOT, format!("the document is {} and not an object; export it again", type_of(root)));
         return;
     };
-    Walk { lengths, used, report }.object(map, &ROOT, &At::ROOT, false);
+    let walked = Walk { lengths, used, report: &mut *report }.object(map, &ROOT, &At::ROOT);
+    if let Err(problem) = walked {
+        report.error(At::ROOT, format!("{problem}; export the file again"));
+    }
+}
+
+/// What is shown of a document that fits the schema.
+pub(super) struct Shown {
+    /// The nodes of the scene that is shown, those below them, and the joints of their skins.
+    pub(super) nodes: HashSet<usize>,
+    /// The extensions that these, what they refer to, the animations and the document itself have.
+    pub(super) extensions: HashSet<String>,
+}
+
+/// The scene of a document that is shown: the default one, else the first; none where there are no scenes.
+pub(super) fn shown_scene(root: &Value) -> Option<usize> {
+    let first = || items(root, "scenes").first().map(|_| 0);
+    index(root, "scene").or_else(first)
+}
+
+/// Follows all references from the scene that is shown; without scenes all nodes are shown.
+pub(super) fn shown(root: &Value) -> Shown {
+    let mut reach = Reach { follow: true, seen: HashSet::new(), queue: VecDeque::new(), extensions: HashSet::new() };
+    match shown_scene(root) {
+        Some(scene) => reach.element("scenes", scene),
+        None => (0..items(root, "nodes").len()).for_each(|node| reach.element("nodes", node)),
+    }
+    while let Some((collection, number)) = reach.queue.pop_front() {
+        let kind = ROOT.fields.iter().find(|field| field.0 == collection).map(|field| &field.2);
+        let value = root.get(collection).and_then(|list| list.get(number));
+        if let (Some(List { item, .. }), Some(value)) = (kind, value) {
+            reach.value(value, item);
+        }
+    }
+    let nodes = reach.seen.iter().filter(|(collection, _)| *collection == "nodes").map(|&(_, node)| node).collect();
+    // What moves is shown without motion, so nodes that nothing else shows stay out; extensions of a motion count.
+    reach.follow = false;
+    items(root, "animations").iter().for_each(|animation| reach.value(animation, &ANIMATIONS));
+    reach.extensions(root, &ROOT);
+    Shown { nodes, extensions: reach.extensions }
+}
+
+/// A walk along the references between the elements of a document.
+struct Reach {
+    follow: bool,
+    seen: HashSet<(&'static str, usize)>,
+    queue: VecDeque<(&'static str, usize)>,
+    extensions: HashSet<String>,
+}
+
+impl Reach {
+    fn element(&mut self, collection: &'static str, number: usize) {
+        if self.follow && self.seen.insert((collection, number)) {
+            self.queue.push_back((collection, number));
+        }
+    }
+
+    fn value(&mut self, value: &Value, kind: &Kind) {
+        let number = |value: &Value| value.as_u64().and_then(|x| usize::try_from(x).ok());
+        match kind {
+            Ref(collection) => {
+                if let Some(number) = number(value) {
+                    self.element(*collection, number);
+                }
+            }
+            Obj(object) => {
+                for Field(name, _, kind) in object.fields {
+                    if let Some(value) = value.get(name) {
+                        self.value(value, kind);
+                    }
+                }
+                self.extensions(value, object);
+            }
+            List { item, .. } => value.as_array().into_iter().flatten().for_each(|value| self.value(value, item)),
+            Attributes => {
+                let accessors = value.as_object().into_iter().flatten().filter_map(|(_, value)| number(value));
+                accessors.for_each(|number| self.element("accessors", number));
+            }
+            _ => {}
+        }
+    }
+
+    fn extensions(&mut self, value: &Value, object: &Object) {
+        for (name, value) in entries(value, "extensions") {
+            if !self.extensions.contains(name) {
+                self.extensions.insert(name.to_owned());
+            }
+            let known = EXTENSIONS.iter().find(|(known, parent, _)| *known == name && *parent == object.name);
+            if let Some((.., extension)) = known {
+                for Field(name, _, kind) in extension.fields {
+                    if let Some(value) = value.get(name) {
+                        self.value(value, kind);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// How long the arrays are that indices refer to.
@@ -580,31 +701,43 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `spare`: nothing that is shown depends on this object, so no error in it matters.
-    fn object(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>, spare: bool) {
+    /// The first fault that breaks the object, if any.
+    fn object(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>) -> Result<(), String> {
+        let empty = object.size().and_then(|size| map.get(size)).and_then(integer) == Some(0);
+        let mut broken = Ok(());
+        let mut fail = |problem: String| {
+            if broken.is_ok() {
+                broken = Err(problem);
+            }
+        };
         for Field(name, need, kind) in object.fields {
-            let spare = spare || (object.name == "root" && matches!(*name, "animations" | "skins"));
+            let place = at.key(name);
+            if map.get(*name).is_some_and(Value::is_null) {
+                self.report.repair(place, "null; it counts as absent");
+                map.shift_remove(*name);
+            }
             let Some(value) = map.get_mut(*name) else {
                 match need {
                     Optional | Vital => {}
                     Expected => self.report.repair(at, format!("'{name}' is missing; the object is ignored")),
-                    Required if spare => self.report.repair(at, format!("'{name}' is missing; ignored")),
-                    Required => self.report.error(at, format!("'{name}' is missing; export the file again")),
+                    Stated => self.report.repair(at, format!("'{name}' is missing; read all the same")),
+                    Required if empty => self.report.repair(at, format!("'{name}' is missing; ignored")),
+                    Required => fail(format!("'{name}' is missing")),
                 }
                 continue;
             };
-            let place = at.key(name);
-            let Err(problem) = self.value(value, kind, &place, spare) else { continue };
+            let Err(problem) = self.value(value, kind, &place) else { continue };
             // An empty list is never meant otherwise than as none.
-            let empty = matches!(value, Value::Array(list) if list.is_empty());
-            if spare || empty || matches!(need, Optional | Expected) {
+            let none = matches!(value, Value::Array(list) if list.is_empty());
+            if empty || none || !matches!(need, Vital | Required) {
                 self.report.repair(place, format!("{problem}; ignored"));
-                map.shift_remove(*name);
             } else {
-                self.report.error(place, format!("{problem}; export the file again"));
+                fail(format!("{name}: {problem}"));
             }
+            map.shift_remove(*name);
         }
         self.extensions(map, object, at);
+        broken
     }
 
     fn extensions(&mut self, map: &mut Map<String, Value>, object: &Object, at: &At<'_>) {
@@ -626,7 +759,12 @@ impl Walk<'_> {
                 return false;
             };
             match EXTENSIONS.iter().find(|(known, parent, _)| known == name && *parent == object.name) {
-                Some((.., extension)) => self.object(properties, extension, &place, true),
+                Some((.., extension)) => {
+                    if let Err(problem) = self.object(properties, extension, &place) {
+                        self.report.repair(place, format!("{problem}; ignored"));
+                        return false;
+                    }
+                }
                 None if known => {
                     self.report.repair(place, "the extension does not belong to this kind of object; ignored");
                     return false;
@@ -637,7 +775,7 @@ impl Walk<'_> {
         });
     }
 
-    fn value(&mut self, value: &mut Value, kind: &Kind, at: &At<'_>, spare: bool) -> Result<(), String> {
+    fn value(&mut self, value: &mut Value, kind: &Kind, at: &At<'_>) -> Result<(), String> {
         let wrong = |value: &Value, what: &str| Err(format!("{} where {what} belongs", type_of(value)));
         match kind {
             Text if value.is_string() => Ok(()),
@@ -646,13 +784,37 @@ impl Walk<'_> {
             Bool => wrong(value, "a boolean"),
             Version => match value.as_str() {
                 Some(text) if version(text).is_some() => Ok(()),
-                Some(text) => Err(format!("'{text}' is not a version such as 2.0")),
+                Some(text) => Err(format!("'{}' is not a version such as 2.0", one_line(text))),
+                // A number has lost its zeros: 2.0 may read 2.
+                None if value.as_f64().is_some_and(|x| (0.0..=1e6).contains(&x)) => {
+                    let number = value.as_f64().map(|x| format!("{x:?}")).unwrap_or_default();
+                    self.report.repair(at, format!("the number {number} where text belongs; read all the same"));
+                    *value = Value::String(number);
+                    Ok(())
+                }
                 None => wrong(value, "text"),
             },
             Pointer => match value.as_str() {
                 Some(text) if pointer(text) => Ok(()),
                 Some(text) => Err(format!("'{text}' is not a JSON pointer")),
                 None => wrong(value, "text"),
+            },
+            Count | Stride => match integer(value).filter(|x| *x <= MAX_INTEGER) {
+                Some(x) => {
+                    let note = match (kind, x) {
+                        (Count, 0) => Some("0 is not at least 1; it is empty"),
+                        (Stride, 0) => Some("0 is not within 4 to 252; the elements follow each other"),
+                        (Stride, ..4 | 253..) => Some("it is not within 4 to 252; read all the same"),
+                        _ => None,
+                    };
+                    if let Some(note) = note {
+                        self.report.repair(at, note);
+                    }
+                    *value = x.into();
+                    Ok(())
+                }
+                None if value.is_number() => Err(format!("{value} is not an integer of at least 1")),
+                None => wrong(value, "an integer"),
             },
             Int { min, max } => match integer(value) {
                 Some(x) if (*min..=*max).contains(&x) => {
@@ -703,14 +865,11 @@ impl Walk<'_> {
                 None => wrong(value, &format!("an index of {collection}")),
             },
             Obj(object) => match value.as_object_mut() {
-                Some(map) => {
-                    self.object(map, object, at, spare);
-                    Ok(())
-                }
+                Some(map) => self.object(map, object, at),
                 None => wrong(value, "an object"),
             },
             List { item, min, max, unique } => match value.as_array_mut() {
-                Some(list) => self.list(list, (item, *min, *max, *unique), at, spare),
+                Some(list) => self.list(list, (item, *min, *max, *unique), at),
                 None => wrong(value, "an array"),
             },
             Attributes => match value.as_object_mut() {
@@ -728,7 +887,6 @@ impl Walk<'_> {
         list: &mut Vec<Value>,
         (item, min, max, unique): (&Kind, usize, usize, bool),
         at: &At<'_>,
-        spare: bool,
     ) -> Result<(), String> {
         if list.is_empty() && min > 0 {
             return Err("an empty array".into());
@@ -742,11 +900,11 @@ impl Walk<'_> {
         list.retain_mut(|value| {
             let place = at.index(index);
             index += 1;
-            match (self.value(value, item, &place, spare), item) {
+            match (self.value(value, item, &place), item) {
                 (Ok(()), _) => {}
-                // Indices into a list must stay what they are, so a wrong object leaves an empty one in its place.
+                // Indices into a list must stay what they are, so a broken object leaves an empty one in its place.
                 (Err(problem), Obj(_) | Attributes) => {
-                    self.report.repair(place, format!("{problem}; ignored"));
+                    self.report.broken(place, problem);
                     *value = Value::Object(Map::new());
                 }
                 (Err(problem), Ref(_) | Text) => {
@@ -773,14 +931,10 @@ impl Walk<'_> {
         }
         map.retain(|name, value| {
             let place = at.key(name);
-            match self.value(value, &Ref("accessors"), &place, false) {
+            match self.value(value, &Ref("accessors"), &place) {
                 Ok(()) => true,
-                Err(problem) if name == "POSITION" => {
-                    self.report.error(place, format!("{problem}; export the file again"));
-                    false
-                }
                 Err(problem) => {
-                    self.report.repair(place, format!("{problem}; ignored"));
+                    self.report.broken(place, problem);
                     false
                 }
             }
@@ -856,7 +1010,61 @@ mod tests {
     #[test]
     fn what_is_required_is_an_error() {
         let (_, report) = checked(json!({"asset": {}, "bufferViews": [{"byteLength": -1}]}));
-        let (place, _, more) = report.first_error().unwrap();
-        assert_eq!((place, more), ("/asset", 2));
+        let (place, message, more) = report.first_error().unwrap();
+        assert_eq!((place, more), ("/", 0));
+        assert!(message.starts_with("asset: 'version' is missing"), "{message}");
+    }
+
+    #[test]
+    fn what_breaks_an_object_is_kept_for_those_who_need_it() {
+        let (after, report) = checked(json!({
+            "asset": {"version": "2.0"},
+            "buffers": [{"byteLength": 4, "uri": 7}, {"uri": "x"}],
+            "bufferViews": [{"buffer": 0, "byteLength": 4, "byteOffset": -1}, {"buffer": 9, "byteLength": 0},
+                {"buffer": 1, "byteLength": 8, "byteStride": 0}, null],
+            "accessors": [
+                {"count": 1, "type": "VEC3"},
+                {"count": 0, "type": 3, "bufferView": 9},
+                {"count": 2, "componentType": 5126, "type": "VEC3", "sparse": {"count": 1}},
+                {"count": 2, "componentType": 5126, "type": "VEC3", "sparse": {"count": 0}},
+            ],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 77}}, {"attributes": {}, "indices": "x"}]}],
+            "nodes": null,
+        }));
+        assert!(report.first_error().is_none());
+        for (place, problem) in [
+            ("/buffers/0", "uri: a number where text belongs"),
+            ("/bufferViews/0", "byteOffset: -1 is not an integer of at least 0"),
+            ("/bufferViews/3", "null where an object belongs"),
+            ("/accessors/0", "'componentType' is missing"),
+            ("/accessors/2", "sparse: 'indices' is missing"),
+            ("/meshes/0/primitives/0/attributes/POSITION", "there is no element 77 in accessors"),
+            ("/meshes/0/primitives/1", "indices: text where an index of accessors belongs"),
+        ] {
+            assert_eq!(report.fault(place), Some(problem), "{place}");
+        }
+        for sound in ["/buffers/1", "/bufferViews/1", "/bufferViews/2", "/accessors/1", "/accessors/3"] {
+            assert_eq!(report.fault(sound), None, "{sound}");
+        }
+        assert_eq!(after["accessors"][1], json!({"count": 0}));
+        assert_eq!(after["accessors"][0], json!({}));
+    }
+
+    #[test]
+    fn what_is_shown_is_reached_from_the_scene() {
+        let root = json!({
+            "scene": 0, "scenes": [{"nodes": [1]}, {"nodes": [0]}],
+            "nodes": [{"extensions": {"X_hidden": {}}}, {"children": [2]}, {"mesh": 0}, {"children": [3]}],
+            "meshes": [{"primitives": [{"material": 1}]}],
+            "materials": [{"extensions": {"X_spare": {}}}, {"normalTexture": {"index": 0, "extensions": {"X_info": {}}}}],
+            "textures": [{"extensions": {"X_texture": {}}}],
+            "animations": [{"channels": [{"target": {"node": 3, "extensions": {"X_motion": {}}}}]}],
+            "extensions": {"X_document": {}},
+        });
+        let shown = shown(&root);
+        assert_eq!(shown.nodes, HashSet::from([1, 2]));
+        let mut names: Vec<&str> = shown.extensions.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["X_document", "X_info", "X_motion", "X_texture"]);
     }
 }

@@ -493,7 +493,7 @@ fn refusals_name_file_place_and_remedy() {
         (b"{\"asset\":{\"version\":\"1.0\"}}", "f: not a glTF 2.0 file: glTF version 1.0; export it as glTF 2.0"),
         (b"{}", "f: /: 'asset' is missing; export the file again"),
         (
-            b"{\"asset\":{\"version\":\"2.0\"},\"extensionsUsed\":[\"X\"],\"extensionsRequired\":[\"X\"]}",
+            b"{\"asset\":{\"version\":\"2.0\"},\"extensionsUsed\":[\"X\"],\"extensionsRequired\":[\"X\"],\"extensions\":{\"X\":{}}}",
             "f: /extensionsRequired: needs X, which is not supported; export without it",
         ),
     ];

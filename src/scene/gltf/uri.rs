@@ -1,4 +1,5 @@
-//! URIs of buffers and images (glTF 2.0 section 2.8): data URIs are decoded, relative ones made safe.
+//! URIs of buffers and images (glTF 2.0 section 2.8): data URIs are decoded, relative ones become paths. Schemes and
+//! `base64` have no case (RFC 3986 section 3.1, RFC 2397); base64 is decoded as browsers do (WHATWG, forgiving-base64).
 
 use std::borrow::Cow;
 
@@ -19,27 +20,40 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// What a URI names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target<'a> {
-    /// A data URI: its media type, and its data still encoded.
-    Data { mime: &'a str, payload: &'a str, base64: bool },
-    /// A file below the document's folder, percent-decoded, with forward slashes.
-    File(String),
+    /// A data URI: its media type, its data still encoded, and what is odd about it.
+    Data { mime: &'a str, payload: &'a str, base64: bool, odd: Option<String> },
+    /// A file, relative to the document's folder, percent-decoded, with forward slashes; `..` only at its beginning.
+    /// Writers that encode nothing mean `literal`, where it differs.
+    File { path: String, literal: Option<String> },
+}
+
+/// The part after the scheme of a data URI.
+fn data(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.trim_start().split_once(':')?;
+    scheme.eq_ignore_ascii_case("data").then_some(rest)
+}
+
+/// Whether a URI holds its data itself.
+pub(super) fn is_data(uri: &str) -> bool {
+    data(uri).is_some()
 }
 
 /// Tells what a URI names, or why it may not be followed.
 pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
-    if let Some(rest) = uri.strip_prefix("data:") {
+    if let Some(rest) = data(uri) {
         let (head, payload) = rest.split_once(',').ok_or("a data URI without a comma")?;
-        let mut parts = head.split(';');
+        let mut parts = head.split(';').map(str::trim);
         let mime = parts.next().unwrap_or_default();
         let mut base64 = false;
+        let mut odd = None;
         for part in parts {
-            match part {
-                "base64" => base64 = true,
-                _ if part.contains('=') => {}
-                _ => return Err(format!("a data URI with the malformed parameter '{part}'")),
+            if part.eq_ignore_ascii_case("base64") {
+                base64 = true;
+            } else if !part.contains('=') {
+                odd = Some(format!("a data URI with the malformed parameter '{part}', which is ignored"));
             }
         }
-        return Ok(Target::Data { mime, payload, base64 });
+        return Ok(Target::Data { mime, payload, base64, odd });
     }
     // RFC 3986: a scheme is what stands before a colon that comes before any slash.
     if let Some((scheme, _)) = uri.split_once(':')
@@ -51,8 +65,15 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
             format!("the scheme '{scheme}:'; only relative files and data URIs are read")
         });
     }
-    let path = uri.split(['?', '#']).next().unwrap_or_default();
-    let path: Cow<'_, str> = percent_decode_str(path).decode_utf8().map_err(|_| "a path that is not UTF-8")?;
+    let before = uri.split(['?', '#']).next().unwrap_or_default();
+    let decoded = percent_decode_str(before).decode_utf8().map_err(|_| "a path that is not UTF-8");
+    let literal = normalized(uri).ok();
+    let path = decoded.map_err(str::to_owned).and_then(|path| normalized(&path))?;
+    Ok(Target::File { literal: literal.filter(|literal| *literal != path), path })
+}
+
+/// A relative path without `.` and empty parts, and with `..` only at its beginning (RFC 3986 section 5.2.4).
+fn normalized(path: &str) -> Result<String, String> {
     if path.is_empty() {
         return Err("an empty path".into());
     }
@@ -61,60 +82,88 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
     }
     let path = path.replace('\\', "/");
     if path.starts_with('/') {
-        return Err("an absolute path".into());
+        return Err("an absolute path; name the file relative to the document".into());
     }
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {
             "" | "." => {}
-            ".." => {
-                if parts.pop().is_none() {
-                    return Err("a path outside of the document's folder".into());
-                }
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
             }
             // A drive letter that was percent-encoded would be absolute on Windows.
-            _ if part.contains(':') && parts.is_empty() => return Err("a path with a drive or scheme".into()),
+            _ if part.contains(':') && parts.iter().all(|part| *part == "..") => {
+                return Err("a path with a drive or scheme".into());
+            }
             _ => parts.push(part),
         }
     }
-    if parts.is_empty() { Err("an empty path".into()) } else { Ok(Target::File(parts.join("/"))) }
+    match parts.last() {
+        None => Err("an empty path".into()),
+        Some(&"..") => Err("a folder and not a file".into()),
+        Some(_) => Ok(parts.join("/")),
+    }
 }
 
-/// Decodes a data URI's payload.
-pub(super) fn decode(payload: &str, base64: bool) -> Result<Vec<u8>, String> {
-    if base64 {
-        let plain: Cow<'_, str> = if payload.contains('%') {
-            percent_decode_str(payload).decode_utf8().map_err(|_| "a payload that is not UTF-8")?
-        } else {
-            payload.into()
-        };
-        BASE64.decode(plain.as_bytes()).map_err(|error| format!("broken base64: {error}"))
-    } else {
-        Ok(percent_decode_str(payload).collect())
+/// Decodes a data URI's payload; with what is odd about it.
+pub(super) fn decode(payload: &str, base64: bool) -> Result<(Vec<u8>, Option<&'static str>), String> {
+    if !base64 {
+        return Ok((percent_decode_str(payload).collect(), None));
     }
+    let plain: Cow<'_, [u8]> = if payload.contains('%') {
+        percent_decode_str(payload).collect::<Vec<u8>>().into()
+    } else {
+        payload.as_bytes().into()
+    };
+    let (mut spaces, mut safe) = (false, false);
+    for byte in plain.iter() {
+        spaces |= byte.is_ascii_whitespace();
+        safe |= matches!(byte, b'-' | b'_');
+    }
+    let (plain, odd): (Cow<'_, [u8]>, _) = if spaces || safe {
+        let standard = |byte: u8| match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            other => other,
+        };
+        let cleaned: Vec<u8> = plain.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().map(standard).collect();
+        let odd = if spaces { "base64 with white space in it" } else { "base64 in the alphabet for URLs" };
+        (cleaned.into(), Some(odd))
+    } else {
+        (plain, None)
+    };
+    BASE64.decode(&plain).map(|bytes| (bytes, odd)).map_err(|error| format!("broken base64: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn file(path: &str) -> Result<Target<'static>, String> {
+        Ok(Target::File { path: path.into(), literal: None })
+    }
+
     #[test]
-    fn relative_paths_are_decoded_and_kept_inside() {
-        assert_eq!(parse("a%20b/./c.bin"), Ok(Target::File("a b/c.bin".into())));
-        assert_eq!(parse("x/../c.bin"), Ok(Target::File("c.bin".into())));
+    fn relative_paths_are_decoded_and_normalized() {
+        let both = |path: &str, literal: &str| Ok(Target::File { path: path.into(), literal: Some(literal.into()) });
+        assert_eq!(parse("a%20b/./c.bin"), both("a b/c.bin", "a%20b/c.bin"));
+        assert_eq!(parse("no#2.png"), both("no", "no#2.png"));
+        assert_eq!(parse("x/../c.bin"), file("c.bin"));
+        assert_eq!(parse("../c.bin"), file("../c.bin"));
+        assert_eq!(parse("a/../../x/../c"), file("../c"));
+        assert_eq!(parse("..\\..\\x"), file("../../x"));
         for bad in [
-            "../c.bin",
-            "a/../../c",
             "/etc/passwd",
-            "%2e%2e/x",
             "%2Fetc/x",
             "file:///x",
             "http://x/y",
             ":",
             "",
+            "..",
+            "a/..",
             "C:/x",
-            "..\\x",
             "C%3A/x",
+            "../C%3A/x",
             "a%00",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
@@ -123,14 +172,30 @@ mod tests {
 
     #[test]
     fn data_uris_are_decoded() {
-        assert_eq!(decode("AAEC", true), Ok(vec![0, 1, 2]));
-        assert_eq!(decode("AA==", true), Ok(vec![0]));
-        assert_eq!(decode("AA", true), Ok(vec![0]));
-        assert_eq!(decode("a%20b", false), Ok(b"a b".to_vec()));
-        assert!(decode("`", true).is_err());
-        assert!(parse("data:application/octet-stream;;base64,AA==").is_err());
+        let bytes = |payload: &str, base64| decode(payload, base64).map(|(bytes, _)| bytes);
+        assert_eq!(decode("AAEC", true), Ok((vec![0, 1, 2], None)));
+        assert_eq!(bytes("AA==", true), Ok(vec![0]));
+        assert_eq!(bytes("AA", true), Ok(vec![0]));
+        assert_eq!(bytes("", true), Ok(vec![]));
+        assert_eq!(bytes("a%20b", false), Ok(b"a b".to_vec()));
+        for spaced in [" AAEC", "AA\r\nEC\n", "AAE C", "%0AAAEC%20", "A\tAEC"] {
+            assert_eq!(decode(spaced, true), Ok((vec![0, 1, 2], Some("base64 with white space in it"))), "{spaced:?}");
+        }
+        assert_eq!(bytes("-_-_", true), bytes("+/+/", true));
+        assert!(decode("-_-_", true).unwrap_or_default().1.is_some());
+        assert!(decode("`", true).is_err() && decode("AA=A", true).is_err());
         assert!(parse("data:").is_err());
-        let parsed = parse("data:image/png;base64,AA==");
-        assert_eq!(parsed, Ok(Target::Data { mime: "image/png", payload: "AA==", base64: true }));
+        for uri in [
+            "data:image/png;base64,AA==",
+            "DATA:image/png;BASE64,AA==",
+            " data:image/png; base64,AA==",
+            "data: image/png ;charset=utf-8; Base64 ,AA==",
+        ] {
+            let parsed = parse(uri);
+            let wanted = Target::Data { mime: "image/png", payload: "AA==", base64: true, odd: None };
+            assert_eq!(parsed, Ok(wanted), "{uri}");
+        }
+        let odd = parse("data:application/octet-stream;;base64,AA==");
+        assert!(matches!(odd, Ok(Target::Data { base64: true, odd: Some(_), .. })), "{odd:?}");
     }
 }

@@ -1,17 +1,16 @@
 //! Participating volumes in a node's extras: `"extras": {"sunny16_volume": {...}}` (docs/volumes.md). The volume is the box of
 //! the node, or fills the node's mesh. No extension of glTF has heterogeneous media, so the name is our own.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
 use glam::{DMat4, DVec3};
 use serde_json::Value;
 
 use super::{
-    accessor::{ReadError, Store},
+    accessor::{Bytes, ReadError, Store},
     files::Files,
     json::{index, items, number, numbers, text},
     report::{At, Report, one_line},
-    uri::{self, Target},
 };
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
@@ -39,7 +38,12 @@ fn colors(value: &Value, key: &'static str) -> Result<DVec3, Wrong> {
     }
 }
 
-fn density(value: &Value, store: &Store<'_>, files: &Files<'_>) -> Result<Option<DensityGrid>, Wrong> {
+fn density(
+    value: &Value,
+    (store, files): (&Store<'_>, &Files<'_>),
+    at: &At<'_>,
+    report: &mut Report,
+) -> Result<Option<DensityGrid>, Wrong> {
     let Some(grid) = value.get("density") else { return Ok(None) };
     let wrong = |what: String| ("density", what);
     let size = numbers::<3>(grid, "dimensions")
@@ -47,23 +51,25 @@ fn density(value: &Value, store: &Store<'_>, files: &Files<'_>) -> Result<Option
         .ok_or_else(|| wrong("'dimensions' takes three whole numbers: voxels along x, y and z".into()))?;
     let format = DensityFormat::from_name(text(grid, "format"))
         .ok_or_else(|| wrong("'format' takes u8, f16 or f32".to_owned()))?;
-    let bytes: Cow<'_, [u8]> = match (index(grid, "bufferView"), text(grid, "uri")) {
-        (Some(view), _) => Cow::Borrowed(store.view(view).map_err(|error| wrong(ReadError::text(error)))?),
+    let bytes = match (index(grid, "bufferView"), text(grid, "uri")) {
+        (Some(view), _) => Bytes::Borrowed(store.view(view).map_err(|error| wrong(ReadError::text(error)))?),
         (None, "") => return Err(wrong("it takes a 'bufferView' or a 'uri'".into())),
-        (None, uri) => match uri::parse(uri).map_err(wrong)? {
-            Target::Data { payload, base64, .. } => Cow::Owned(uri::decode(payload, base64).map_err(wrong)?),
-            Target::File(path) => Cow::Owned(files.read(&path).map_err(wrong)?.to_vec()),
-        },
+        (None, uri) => {
+            let fetched = files.fetch(uri).map_err(wrong)?;
+            fetched.remark(at.key("density"), report);
+            Bytes::Shared(fetched.bytes)
+        }
     };
     let size = size.map(|side| side as u32);
-    DensityGrid::from_raw(&bytes, size, format).map(Some).map_err(|error| wrong(error.to_string()))
+    DensityGrid::from_raw(bytes.get(), size, format).map(Some).map_err(|error| wrong(error.to_string()))
 }
 
 fn volume(
     value: &Value,
     (node, scene): (usize, &Scene),
-    store: &Store<'_>,
-    files: &Files<'_>,
+    from: (&Store<'_>, &Files<'_>),
+    at: &At<'_>,
+    report: &mut Report,
 ) -> Result<ParticipatingVolume, Wrong> {
     let medium = MediumCoefficients {
         absorption: colors(value, "absorption")?,
@@ -91,35 +97,44 @@ fn volume(
         "" => carrier.map_or_else(String::new, |node| node.name.clone()),
         name => one_line(name),
     };
-    Ok(ParticipatingVolume { name, shape, node: Some(node), medium, density: density(value, store, files)? })
+    Ok(ParticipatingVolume { name, shape, node: Some(node), medium, density: density(value, from, at, report)? })
 }
 
-/// Adds the volumes of all nodes. What is wrong with one refuses the file: a picture without its fog is another picture.
+/// Adds the volumes of all nodes. A fault of one that is shown refuses the file: a picture without its fog is another
+/// picture.
 pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mut Scene, report: &mut Report) {
     let at = At::ROOT;
     let nodes_at = at.key("nodes");
+    let shown: HashSet<usize> = scene.walk().iter().map(|placed| placed.index).collect();
     for (node, value) in items(root, "nodes").iter().enumerate() {
         let Some(value) = value.get("extras").and_then(|extras| extras.get(KEY)) else { continue };
+        let fail = |report: &mut Report, place: At<'_>, problem: String| {
+            if shown.contains(&node) {
+                report.error(place, problem);
+            } else {
+                report.repair(place, format!("{problem}; the node is not shown"));
+            }
+        };
         let at = nodes_at.index(node);
         let at = at.key("extras");
         let at = at.key(KEY);
         if scene.volumes.len() == MOST_VOLUMES {
-            report.error(at, format!("a scene has at most {MOST_VOLUMES} volumes; remove some"));
-            return;
+            fail(report, at, format!("a scene has at most {MOST_VOLUMES} volumes; remove some"));
+            continue;
         }
         let unknown = value.as_object().and_then(|map| map.keys().find(|key| !PROPERTIES.contains(&key.as_str())));
         match (value.as_object(), unknown) {
             (None, _) => {
-                report.error(at, "a volume is an object; remove it, or see docs/volumes.md");
+                fail(report, at, "a volume is an object; remove it, or see docs/volumes.md".into());
                 continue;
             }
             (Some(_), Some(key)) => {
-                report.error(at, format!("'{}' is none of {}", one_line(key), PROPERTIES.join(", ")));
+                fail(report, at, format!("'{}' is none of {}", one_line(key), PROPERTIES.join(", ")));
                 continue;
             }
             _ => {}
         }
-        match volume(value, (node, scene), store, files) {
+        match volume(value, (node, scene), (store, files), &at, report) {
             Ok(volume) => {
                 let hidden = value.get("surface").and_then(Value::as_bool) != Some(true);
                 if let (VolumeShape::Mesh(_), true, Some(node)) = (volume.shape, hidden, scene.nodes.get_mut(node)) {
@@ -127,7 +142,7 @@ pub(super) fn add(root: &Value, store: &Store<'_>, files: &Files<'_>, scene: &mu
                 }
                 scene.volumes.push(volume);
             }
-            Err((property, takes)) => report.error(at.key(property), format!("{takes}; correct it or remove it")),
+            Err((property, takes)) => fail(report, at.key(property), format!("{takes}; correct it or remove it")),
         }
     }
     let placed = scene.placed_volumes();

@@ -8,7 +8,6 @@ use super::{
     files::Files,
     json::items,
     report::{At, Report},
-    uri::{self, Target},
 };
 use crate::scene::{FlowMap, Scene, look::water_from_extras};
 
@@ -39,7 +38,7 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
             }
         };
         if let Some(uri) = properties.get("flow").and_then(Value::as_str) {
-            match flow_map(uri, files) {
+            match flow_map(uri, files, place, report) {
                 Ok(map) => look.map = Some(Arc::new(map)),
                 Err(error) => report.repair(place, format!("flow: {error}; it flows nowhere")),
             }
@@ -53,11 +52,10 @@ pub(super) fn add(root: &Value, files: &Files<'_>, scene: &mut Scene, report: &m
     }
 }
 
-fn flow_map(uri: &str, files: &Files<'_>) -> Result<FlowMap, String> {
-    match uri::parse(uri)? {
-        Target::Data { payload, base64, .. } => FlowMap::from_bytes(&uri::decode(payload, base64)?),
-        Target::File(path) => FlowMap::from_bytes(&files.read(&path)?),
-    }
+fn flow_map(uri: &str, files: &Files<'_>, place: At<'_>, report: &mut Report) -> Result<FlowMap, String> {
+    let fetched = files.fetch(uri)?;
+    fetched.remark(place, report);
+    FlowMap::from_bytes(&fetched.bytes)
 }
 
 #[cfg(test)]

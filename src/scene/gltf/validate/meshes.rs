@@ -191,7 +191,7 @@ impl Primitive<'_> {
         if let Some(first) = data::first(self.input, accessor, &|element| element.first() != Some(&restart))
             && count.is_some()
         {
-            report.error(
+            report.broken(
                 at,
                 format!("index {first} is {restart}, which glTF forbids (primitive restart); export without strips"),
             );

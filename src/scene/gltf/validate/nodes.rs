@@ -10,6 +10,7 @@ use super::{
         accessor::{Component, Shape},
         json::{entries, index, indices, items, numbers},
         report::{At, Report},
+        schema,
     },
     Input,
     data::{self, UNIT_TOLERANCE},
@@ -17,6 +18,8 @@ use super::{
 
 /// The node hierarchy, known to be a forest.
 pub(in super::super) struct Forest {
+    /// The nodes that are shown, and the joints of their skins.
+    pub(in super::super) shown: HashSet<usize>,
     /// Each node's parent.
     pub(in super::super) parents: Vec<Option<usize>>,
     /// Each node's topmost ancestor.
@@ -39,7 +42,7 @@ impl Forest {
     }
 }
 
-/// Checks nodes and scenes.
+/// Checks nodes and scenes. Nodes that are not shown stand loose where they are part of no tree.
 pub(super) fn check(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
     let root = input.root;
     let nodes = items(root, "nodes");
@@ -107,21 +110,31 @@ fn forest(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
     let place = at.key("nodes");
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     let mut sound = true;
-    for (i, node) in nodes.iter().enumerate() {
-        for child in indices(node, "children") {
+    let shown = schema::shown(input.root).nodes;
+    // Those that are shown come first, so that others take nothing from them.
+    let (first, last): (Vec<usize>, Vec<usize>) = (0..nodes.len()).partition(|node| shown.contains(node));
+    for i in first.into_iter().chain(last) {
+        for child in nodes.get(i).into_iter().flat_map(|node| indices(node, "children")) {
             let Some(parent) = parents.get_mut(child) else { continue };
-            if parent.is_some() {
-                report.error(
-                    place.index(i).key("children"),
-                    format!("node {child} already has a parent; export the file again as a tree"),
-                );
+            if parent.is_none() {
+                *parent = Some(i);
+                continue;
+            }
+            let at = place.index(i);
+            let at = at.key("children");
+            if shown.contains(&i) {
+                report.error(at, format!("node {child} already has a parent; export the file again as a tree"));
                 sound = false;
             } else {
-                *parent = Some(i);
+                report.repair(at, format!("node {child} already has a parent, with which it stays"));
             }
         }
     }
     // From the roots down; whatever is not reached goes round in a circle.
+    let children = |parents: &[Option<usize>], parent: usize| -> Vec<usize> {
+        let listed = nodes.get(parent).into_iter().flat_map(|node| indices(node, "children"));
+        listed.filter(|&child| parents.get(child) == Some(&Some(parent))).collect()
+    };
     let mut roots = vec![usize::MAX; nodes.len()];
     let (mut enter, mut leave) = (vec![0; nodes.len()], vec![0; nodes.len()]);
     let mut clock = 0;
@@ -142,14 +155,22 @@ fn forest(input: &Input<'_>, report: &mut Report) -> Option<Forest> {
             *enter = clock;
             clock += 1;
             stack.push((node, true));
-            stack.extend(nodes.get(node).into_iter().flat_map(|node| indices(node, "children")).map(|n| (n, false)));
+            stack.extend(children(&parents, node).into_iter().map(|child| (child, false)));
         }
     }
-    if let Some(node) = roots.iter().position(|&root| root == usize::MAX) {
+    let circle: Vec<usize> = (0..nodes.len()).filter(|&node| roots.get(node) == Some(&usize::MAX)).collect();
+    if let Some(&node) = circle.iter().find(|node| shown.contains(node)) {
         report.error(place.index(node), "the node is its own ancestor; export the file again as a tree");
         sound = false;
+    } else if let Some(&node) = circle.first() {
+        report.repair(place.index(node), "the node is its own ancestor; nothing shows it");
     }
-    sound.then_some(Forest { parents, roots, enter, leave })
+    for node in circle {
+        if let (Some(parent), Some(root)) = (parents.get_mut(node), roots.get_mut(node)) {
+            (*parent, *root) = (None, node);
+        }
+    }
+    sound.then_some(Forest { shown, parents, roots, enter, leave })
 }
 
 fn scenes(input: &Input<'_>, forest: &Forest, report: &mut Report) {
