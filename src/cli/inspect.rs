@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::CliError;
 use crate::{
-    scene::{gltf, inspect, look::Look},
+    scene::{inspect, look::Look},
     studio::{self, Request},
 };
 
@@ -18,6 +18,10 @@ pub struct InspectArgs {
     /// is one].
     #[arg(long, value_name = "FILE", conflicts_with = "no_look")]
     look: Option<PathBuf>,
+    /// The folder that the scene's files (buffers, images, profiles) may come from, with all below it: for ../ in a .gltf
+    /// [default: the scene's own folder, or the working directory where that contains it].
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
     /// The file alone, without its look.
     #[arg(long)]
     no_look: bool,
@@ -27,11 +31,12 @@ pub struct InspectArgs {
 }
 
 pub fn run(args: &InspectArgs) -> Result<(), CliError> {
-    let request = Request { scene: Some(args.scene.clone()), look: args.look.clone(), ..Request::default() };
+    let (scene, look, root) = (Some(args.scene.clone()), args.look.clone(), args.root.clone());
+    let request = Request { scene, look, root, ..Request::default() };
     let mut look = Look::default();
     // A file beside it that cannot be read is no matter then.
     let (mut scene, by) = if args.no_look && request.builtin()?.is_none() {
-        (gltf::load(&args.scene)?, None)
+        (studio::import(&args.scene, args.root.as_deref())?, None)
     } else {
         let source = studio::read(&request)?;
         let has_look = !args.no_look && !source.look.is_empty();

@@ -16,7 +16,11 @@ pub struct SceneArgs {
     /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
     #[arg(long, value_name = "FILE")]
     pub look: Option<PathBuf>,
-    /// The camera of the file to look through, by name or number [default: the look's, else the first, else one framed on the scene].
+    /// The folder that the scene's files (buffers, images, profiles) may come from, with all below it: for ../ in a .gltf
+    /// [default: the scene's own folder, or the working directory where that contains it].
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The camera of the file to look through, by name or number (#0), as `inspect` has them [default: the look's, else the first, else one framed on the scene].
     #[arg(long, value_name = "NAME")]
     pub camera: Option<String>,
     /// Pixels across and down, e.g. 640x360 [default: the look's resolution, else 720 down, across by the camera's aspect].
@@ -39,8 +43,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 impl SceneArgs {
     /// What they ask for.
     pub fn request(&self) -> Request {
-        let Self { scene, look, camera, size, set, time } = self.clone();
-        Request { scene, look, camera, size, set, time }
+        let Self { scene, look, root, camera, size, set, time } = self.clone();
+        Request { scene, look, root, camera, size, set, time }
     }
 
     /// The scene for messages.

@@ -138,6 +138,7 @@ fn opened(case: &Case, more: &[String]) -> Result<Opened, CliError> {
     open::requested(&studio::Request {
         scene: Some(case.folder.join(&case.scene)),
         look: case.look.as_ref().map(|look| case.folder.join(look)),
+        root: None,
         camera: case.camera.clone(),
         size: Some(studio::Size { width, height }),
         set: case.set.iter().chain(more).cloned().collect(),

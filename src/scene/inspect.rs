@@ -17,6 +17,7 @@ use crate::photometry::{
 
 use super::{
     AlphaMode, Light, Material, NoteKind, Projection, Sampler, Scene, TextureRef, VolumeShape, Wrap,
+    address::Things,
     animation::{Play, Target},
 };
 
@@ -25,6 +26,9 @@ const SUN_SOLID_ANGLE: f64 = 6.8018e-5;
 
 /// Most entries of one list; longer ones end with a count of the rest.
 const MAX_LISTED: usize = 200;
+
+/// Most nodes of one mesh that are listed.
+const MAX_NODES_LISTED: usize = 8;
 
 /// The luminance of a linear colour with the primaries of sRGB (Rec. ITU-R BT.709).
 fn luminance(color: Vec3) -> f64 {
@@ -58,6 +62,13 @@ fn color(c: Vec3) -> String {
 struct Text(String);
 
 impl Text {
+    /// The path by which a look addresses what was listed before.
+    fn addressed(&mut self, section: &str, address: Option<String>) {
+        if let Some(address) = address {
+            self.line(2, format!("as {}", path(section, &address)));
+        }
+    }
+
     fn line(&mut self, depth: usize, text: impl AsRef<str>) {
         let _ = writeln!(self.0, "{:1$}{2}", "", depth * 2, text.as_ref());
     }
@@ -103,13 +114,23 @@ pub fn report_since(scene: &Scene, before: &[Option<usize>]) -> String {
     cameras(scene, &mut text);
     skins(scene, &mut text);
     animations(scene, &mut text);
-    lights(&listed, &mut text);
+    lights(&listed, &Things::lights_before(scene, before), &mut text);
     volumes(scene, &mut text);
     notes(scene, &mut text);
     text.0
 }
 
+/// The start of a property's path for a thing, as a key of TOML has it.
+fn path(section: &str, address: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if address.chars().all(bare) {
+        return format!("{section}.{address}");
+    }
+    format!("{section}.\"{}\"", address.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 fn volumes(scene: &Scene, text: &mut Text) {
+    let things = Things::named(scene.volumes.iter().map(|volume| volume.name.as_str()));
     text.list("Volumes", scene.volumes.iter().enumerate(), |text, (i, volume)| {
         let shape = match volume.shape {
             VolumeShape::Box(_) => "a box".to_owned(),
@@ -118,6 +139,7 @@ fn volumes(scene: &Scene, text: &mut Text) {
         let of = &volume.medium;
         let per_metre = |v: glam::DVec3| color(v.as_vec3());
         text.line(1, format!("{}: {shape}", named("volume", i, &volume.name)));
+        text.addressed("volumes", things.address(i));
         text.line(
             2,
             format!(
@@ -167,11 +189,15 @@ fn summary(scene: &Scene, lights: usize, text: &mut Text) {
 
 fn meshes(scene: &Scene, text: &mut Text) {
     let mut instances = vec![0usize; scene.meshes.len()];
+    let mut at_nodes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for placed in scene.walk() {
-        if let Some(count) = placed.node.mesh.and_then(|mesh| instances.get_mut(mesh)) {
+        let Some(mesh) = placed.node.mesh else { continue };
+        if let Some(count) = instances.get_mut(mesh) {
             *count += 1;
+            at_nodes.entry(mesh).or_default().push(placed.index);
         }
     }
+    let nodes = Things::nodes(scene);
     let entries = scene.meshes.iter().zip(instances).enumerate();
     text.list("Meshes", entries, |text, (i, (mesh, instances))| {
         let triangles: usize = mesh.primitives.iter().map(|primitive| primitive.indices.len() / 3).sum();
@@ -186,6 +212,12 @@ fn meshes(scene: &Scene, text: &mut Text) {
             1,
             format!("{name}: {triangles} triangles, {vertices} vertices, {parts} parts, shown {instances} times"),
         );
+        let at = at_nodes.get(&i).map_or(&[][..], Vec::as_slice);
+        let mut addresses: Vec<String> = at.iter().take(MAX_NODES_LISTED).filter_map(|&n| nodes.address(n)).collect();
+        if at.len() > MAX_NODES_LISTED {
+            addresses.push(format!("{} more", at.len() - MAX_NODES_LISTED));
+        }
+        text.line(2, format!("at {}: {}", if at.len() == 1 { "node" } else { "nodes" }, addresses.join(", ")));
         for primitive in mesh.primitives.iter().take(MAX_LISTED) {
             let mut has = vec!["normals"];
             let optional = [
@@ -214,6 +246,7 @@ fn texture(texture: &TextureRef) -> String {
 }
 
 fn materials(scene: &Scene, text: &mut Text) {
+    let things = Things::materials(scene);
     text.list("Materials", scene.materials.iter().enumerate(), |text, (i, material)| {
         let alpha = match material.alpha {
             AlphaMode::Opaque => "opaque".into(),
@@ -235,6 +268,7 @@ fn materials(scene: &Scene, text: &mut Text) {
             head.push_str(", unlit");
         }
         text.line(1, head);
+        text.addressed("materials", things.address(i));
         for (name, map) in material.textures() {
             if let Some(map) = map {
                 text.line(2, format!("{name}: {}", texture(&map)));
@@ -357,6 +391,7 @@ fn animations(scene: &Scene, text: &mut Text) {
 }
 
 fn cameras(scene: &Scene, text: &mut Text) {
+    let things = Things::cameras(scene);
     text.list("Cameras", scene.cameras.iter().enumerate(), |text, (i, camera)| {
         let projection = match camera.projection {
             Projection::Perspective { vertical_fov, aspect, near, far } => {
@@ -381,6 +416,10 @@ fn cameras(scene: &Scene, text: &mut Text) {
             ),
         };
         text.line(1, format!("{}: {projection}", named("camera", i, &camera.name)));
+        match things.address(i) {
+            Some(address) => text.line(2, format!("as --camera {}", shell(&address))),
+            None => text.line(2, "not shown"),
+        }
     });
 }
 
@@ -415,13 +454,19 @@ fn listed_lights<'s>(scene: &'s Scene, before: &[Option<usize>]) -> Vec<(usize, 
     listed
 }
 
-fn lights(listed: &[(usize, &Light, usize)], text: &mut Text) {
+fn lights(listed: &[(usize, &Light, usize)], things: &Things<'_>, text: &mut Text) {
     text.list("Lights", listed.iter(), |text, (number, light, uses)| {
-        one_light(text, &named("light", *number, &light.name), light, *uses);
+        one_light(text, &named("light", *number, &light.name), things.address(*number), light, *uses);
     });
 }
 
-fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
+/// An address as a shell takes it whole.
+fn shell(address: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if address.chars().all(plain) { address.into() } else { format!("'{}'", address.replace('\'', "'\\''")) }
+}
+
+fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light, uses: usize) {
     let weight = luminance(light.color);
     let shown = match uses {
         0 => "not shown".to_owned(),
@@ -431,6 +476,7 @@ fn one_light(text: &mut Text, name: &str, light: &Light, uses: usize) {
     let source = light.source;
     let emitter = source.emitter();
     text.line(1, format!("{name}: {}, {shown}{}", shape(emitter), if light.shadow { "" } else { ", without shadow" }));
+    text.addressed("lights", address);
     let authored = source.authored();
     text.line(2, format!("{} {} as its author wrote it", digits(authored.value()), authored.unit()));
     if let Some(candela) = light.candela() {

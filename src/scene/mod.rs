@@ -1,4 +1,5 @@
 //! The scene model and the import of files: the only room that reads untrusted bytes.
+pub mod address;
 pub mod animation;
 pub mod build;
 pub mod defaults;

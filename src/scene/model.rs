@@ -9,6 +9,7 @@ use std::{path::PathBuf, sync::Arc};
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
 use super::{
+    address::Things,
     animation::{Animation, Deform, Skin, Trs},
     water::Water,
 };
@@ -787,9 +788,11 @@ impl Scene {
         told.into_iter().flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note))).collect()
     }
 
-    /// Gives primitives the materials of a variant; false if there is none of that name.
-    pub fn choose_variant(&mut self, name: &str) -> bool {
-        let Some(variant) = self.variants.iter().find(|variant| variant.name == name) else { return false };
+    /// Gives primitives the materials of a variant, by its address; false if there is none.
+    pub fn choose_variant(&mut self, address: &str) -> bool {
+        let things = Things::named(self.variants.iter().map(|variant| variant.name.as_str()));
+        let found = things.find(address).first().and_then(|&variant| self.variants.get(variant));
+        let Some(variant) = found else { return false };
         for &(mesh, primitive, material) in &variant.materials {
             let primitive = self.meshes.get_mut(mesh).and_then(|mesh| mesh.primitives.get_mut(primitive));
             if let Some(primitive) = primitive.filter(|_| material < self.materials.len()) {

@@ -24,6 +24,7 @@ use crate::{
     passes::{GpuScene, View, caustics::CausticSettings, culling::CullingSettings, scene_data::LevelsFor},
     scene::{
         NoteKind, Projection, Scene,
+        address::Things,
         animation::{Play, Trs},
         defaults,
         emissive::{EmissiveLights, emissive_lights},
@@ -40,7 +41,10 @@ pub struct Request {
     pub scene: Option<PathBuf>,
     /// The look file; none takes NAME.look.toml beside the scene, where there is one.
     pub look: Option<PathBuf>,
-    /// The camera by name or number; none takes the look's, else the file's first, else one framed on the scene.
+    /// The folder that files beside the scene may come from, with all below it; none is the scene's own folder, or the
+    /// working directory where that contains it.
+    pub root: Option<PathBuf>,
+    /// The camera by its address (`scene::address`); none takes the look's, else the file's first, else one framed on the scene.
     pub camera: Option<String>,
     /// Pixels across and down; none takes the look's resolution, else 720 down.
     pub size: Option<Size>,
@@ -186,12 +190,40 @@ pub fn look_beside(scene: &Path) -> PathBuf {
         .map_or_else(|| usual.clone(), |name| usual.with_file_name(name))
 }
 
+/// Reads a scene file, with the files beside it from where the request allows.
+///
+/// # Errors
+/// A file that cannot be used; a root that does not contain it.
+pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, StudioError> {
+    let folder = match root.map(Path::to_path_buf).or_else(|| working_root(scene)) {
+        // A scene that is not there is said to be so.
+        Some(root) if scene.exists() => {
+            gltf::Folder::within(scene, &root).map_err(|what| StudioError::Asked(format!("--root: {what}")))?
+        }
+        _ => gltf::Folder::of(scene),
+    };
+    Ok(gltf::load_from(scene, &folder)?)
+}
+
+/// The working directory where it contains the scene: the project that the user stands in. One that contains the home
+/// directory is no project.
+fn working_root(scene: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let wide = here.parent().is_none() || home.is_some_and(|home| gltf::contains(&here, &home.join("scene")));
+    (!wide && gltf::contains(&here, scene)).then_some(here)
+}
+
 /// Reads the scene, or makes the built-in one, with the text of the look that belongs to it.
 ///
 /// # Errors
 /// Files that cannot be used; a built-in scene that is not there.
 pub fn read(request: &Request) -> Result<Source, StudioError> {
     if let Some(builtin) = request.builtin()? {
+        if let Some(root) = &request.root {
+            let what = format!("--root {}: {} has no files; leave it out", root.display(), request.name());
+            return Err(StudioError::Asked(what));
+        }
         let (scene, text) = builtin.make().map_err(|error| StudioError::Internal(error.to_string()))?;
         let (look, look_name) = match &request.look {
             Some(file) => (Look::text_of(file)?, file.display().to_string()),
@@ -204,7 +236,7 @@ pub fn read(request: &Request) -> Result<Source, StudioError> {
     let look_file = request.look.clone().or_else(|| beside.is_file().then(|| beside.clone()));
     let look = look_file.as_deref().map(Look::text_of).transpose()?.unwrap_or_default();
     let look_name = look_file.as_deref().unwrap_or(&beside).display().to_string();
-    let scene = gltf::load(path)?;
+    let scene = import(path, request.root.as_deref())?;
     let worth_saying: Vec<_> = scene.notes.iter().filter(|note| note.kind != NoteKind::Info).collect();
     let mut remarks = Vec::new();
     if !worth_saying.is_empty() {
@@ -320,9 +352,7 @@ fn chosen_animation(args: &Request, look: &Look, scene: &Scene) -> Result<Play, 
         None | Some("auto") => Ok(Play::Auto),
         Some("all") => Ok(Play::All),
         Some(name) => scene.animation(name).map(Play::One).ok_or_else(|| {
-            let names: Vec<String> = (scene.animations.iter().enumerate())
-                .map(|(number, animation)| format!("{number}: {}", animation.name))
-                .collect();
+            let names = Things::named(scene.animations.iter().map(|animation| animation.name.as_str())).suggestions();
             let there = if names.is_empty() { "none".into() } else { names.join(", ") };
             StudioError::Asked(format!(
                 "scene.animation = {name}: {} has no such animation; it has {there}",
@@ -389,48 +419,33 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
 type Chosen = (String, Option<usize>, DMat4, Projection);
 
 fn choose_camera(args: &Request, look: &Look, scene: &Scene) -> Result<Chosen, StudioError> {
-    let walked = scene.walk();
-    let cameras: Vec<_> = walked
-        .iter()
-        .filter_map(|placed| {
-            let camera = placed.node.camera.and_then(|camera| scene.cameras.get(camera))?;
-            Some((camera.name.as_str(), placed.node.name.as_str(), placed.index, placed.world, camera.projection))
-        })
-        .collect();
+    let cameras = Things::cameras(scene);
     let wanted = args.camera.as_deref().or(look.camera.name.as_deref());
     let found = match wanted {
-        Some(name) => Some(find_camera(&cameras, name).ok_or_else(|| {
-            let names: Vec<String> = cameras
-                .iter()
-                .enumerate()
-                .map(|(number, (camera, node, ..))| {
-                    format!("{number}: {}", if camera.is_empty() { node } else { camera })
-                })
-                .collect();
+        Some(name) => Some(cameras.find(name).first().copied().ok_or_else(|| {
+            let names = cameras.suggestions();
             let there = if names.is_empty() { "no camera; leave the name out".into() } else { names.join(", ") };
             StudioError::Asked(format!("{} has no camera '{name}'; it has {there}", args.name()))
         })?),
-        None => cameras.first(),
+        None => cameras.list().first().map(|camera| camera.index),
     };
     let placed = |world: DMat4| look.camera.placed(world);
-    Ok(match found {
-        Some((camera, node, index, world, projection)) => {
-            ((if camera.is_empty() { node } else { camera }).to_string(), Some(*index), placed(*world), *projection)
-        }
+    let chosen = found.and_then(|found| {
+        let at = scene.walk().into_iter().find(|at| at.index == found)?;
+        let camera = scene.cameras.get(at.node.camera?)?;
+        let names = [&camera.name, &at.node.name];
+        let own = names.into_iter().find(|name| !name.is_empty()).cloned();
+        let name = own.unwrap_or_else(|| format!("#{}", at.node.camera.unwrap_or(0)));
+        Some((name, Some(found), placed(at.world), camera.projection))
+    });
+    Ok(match chosen {
+        Some(chosen) => chosen,
         None => {
             let size = args.size.map_or(16.0 / 9.0, |size| f64::from(size.width) / f64::from(size.height));
             let (world, projection) = defaults::camera(scene, size);
             ("framed on the scene".into(), None, placed(world), projection)
         }
     })
-}
-
-type PlacedCamera<'a> = (&'a str, &'a str, usize, DMat4, Projection);
-
-/// By the camera's name, its node's, or its number.
-fn find_camera<'c, 'a>(cameras: &'c [PlacedCamera<'a>], name: &str) -> Option<&'c PlacedCamera<'a>> {
-    let named = cameras.iter().find(|(camera, node, ..)| *camera == name || *node == name);
-    named.or_else(|| name.parse::<usize>().ok().and_then(|number| cameras.get(number)))
 }
 
 /// The part of a camera's way that its axes see: velocity and angular velocity while it goes from one place to another in

@@ -44,7 +44,7 @@ use crate::{
     gpu::{Gpu, shader::Replacement},
     image_io::Format,
     passes::tonemap::ToDisplay,
-    scene::look::Look,
+    scene::{gltf, look::Look},
     studio::{self, Request},
     walk::{Controller, Input, Mode, Pose, Walls},
 };
@@ -192,6 +192,8 @@ pub struct App {
     /// What is open.
     pub work: Option<Work>,
     pub(super) options: Options,
+    /// The folder that files beside scenes may come from, as the command line has it.
+    root: Option<PathBuf>,
     pub(super) messages: Vec<Message>,
     pub(super) scopes: Scopes,
     /// The comparison with a reference.
@@ -261,6 +263,7 @@ impl App {
             gallery: options.gallery,
             pictures: Gallery::default(),
             options: options.clone(),
+            root: options.request.root.clone(),
             messages: Vec::new(),
             scopes: Scopes::default(),
             truth: Truth::default(),
@@ -420,6 +423,12 @@ impl App {
         self.options.request = request;
     }
 
+    /// Opens a scene file, whose own files may come from the folder that the window was given where that contains it.
+    pub(super) fn open_scene(&mut self, file: &Path) {
+        let root = self.root.clone().filter(|root| gltf::contains(root, file));
+        self.open(&Request { scene: Some(file.into()), root, ..Request::default() });
+    }
+
     /// Opens whatever a file is: a scene, a look, a reference, a photometric file, a lens, surroundings.
     pub fn open_file(&mut self, file: &Path) {
         let name = file.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -428,7 +437,7 @@ impl App {
         // The look may lie elsewhere than where the program was started.
         let whole = std::path::absolute(file).map_or_else(|_| text.clone(), |whole| whole.display().to_string());
         if ends(".glb") || ends(".gltf") {
-            self.open(&Request { scene: Some(file.into()), ..Request::default() });
+            self.open_scene(file);
         } else if ends(".look.toml") {
             let request = Request { look: Some(file.into()), ..self.options.request.clone() };
             self.open(&request);

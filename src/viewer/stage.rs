@@ -21,6 +21,7 @@ use crate::{
     passes::View,
     scene::{
         Projection, Scene,
+        address::Things,
         look::{LightLook, Look},
     },
     studio::{self, Opened, Request, Size, expose::Exposed},
@@ -81,13 +82,12 @@ pub(super) fn relights(old: &Look, new: &Look, base: &Scene) -> bool {
     let any_ies = |look: &Look| look.lights.values().any(|light| light.ies.is_some());
     let steady = measured || any_ies(old) || any_ies(new);
     let mut names = old.lights.keys().chain(new.lights.keys());
+    let things = Things::lights(base);
     let shines_alike = names.all(|name| {
         // Shining surfaces are geometry; profiles are numbered by the lights that have them.
-        let shaped = base.walk().iter().any(|placed| {
-            let light = placed.node.light.and_then(|light| base.lights.get(light));
-            light.is_some_and(|light| {
-                (light.name == *name || placed.node.name == *name) && light.emitter().area().is_some()
-            })
+        let shaped = things.find(name).into_iter().any(|node| {
+            let light = base.nodes.get(node).and_then(|node| base.lights.get(node.light?));
+            light.is_some_and(|light| light.emitter().area().is_some())
         });
         let kept = |look: &Look| {
             let light = look.lights.get(name).unwrap_or(&default);
@@ -202,6 +202,13 @@ impl Stage {
     #[must_use]
     pub fn base(&self) -> &Scene {
         &self.base
+    }
+
+    /// The nodes of the lights that an address of the look means: those of the file, else of the sky.
+    #[must_use]
+    pub fn light_nodes(&self, address: &str) -> Vec<usize> {
+        let own = Things::lights(&self.base).find(address);
+        if own.is_empty() { Things::lights(self.seen()).find(address) } else { own }
     }
 
     /// How the last picture was exposed; none before the first.

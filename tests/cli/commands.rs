@@ -421,6 +421,99 @@ fn inspect_names_lumens() {
     assert_eq!((run.out.matches("'bulb': ").count(), run.out.contains("not shown")), (1, false), "{}", run.out);
 }
 
+/// A document with one lamp without a name and two of one name, all by nodes without names, and a buffer elsewhere.
+fn nameless(folder: &Path, buffer: &str) {
+    let node = |light: usize| format!(r#"{{"extensions": {{"KHR_lights_punctual": {{"light": {light}}}}}}}"#);
+    let light = |name: &str| format!(r#"{{"type": "point", "intensity": 7{name}}}"#);
+    let lamp = light(r#", "name": "Lamp""#);
+    let text = format!(
+        r#"{{"asset": {{"version": "2.0"}}, "extensionsUsed": ["KHR_lights_punctual"],
+            "extensions": {{"KHR_lights_punctual": {{"lights": [{}, {lamp}, {lamp}]}}}},
+            "cameras": [{{"type": "perspective", "perspective": {{"yfov": 1, "znear": 0.1}}}}],
+            "materials": [{{}}, {{"name": "a.b"}}],
+            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}}}]}}],
+            "accessors": [{{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 3}}],
+            "bufferViews": [{{"buffer": 0, "byteLength": 36}}],
+            "buffers": [{{"byteLength": 36, "uri": "{buffer}"}}],
+            "nodes": [{}, {}, {}, {{"camera": 0}}, {{"mesh": 0}}]}}"#,
+        light(""),
+        node(0),
+        node(1),
+        node(2),
+    );
+    fs::write(folder.join("a.gltf"), text).unwrap();
+}
+
+#[test]
+fn things_without_a_name_are_addressed_by_number() {
+    let dir = tempfile::tempdir().unwrap();
+    nameless(dir.path(), "data:,");
+    let text = fs::read_to_string(dir.path().join("a.gltf")).unwrap();
+    fs::write(dir.path().join("a.gltf"), text.replace(r#", {"mesh": 0}"#, "")).unwrap();
+    let inspect = |more: &[&str]| sunny16(dir.path(), &[&["inspect", "a.gltf"][..], more].concat(), &[]);
+    let run = inspect(&[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    for address in [
+        r##"as lights."#0""##,
+        r##"as lights."Lamp#1""##,
+        r##"as lights."Lamp#2""##,
+        r##"as materials."#0""##,
+        r##"as materials."a.b""##,
+        "as --camera '#0'",
+    ] {
+        assert!(run.out.contains(address), "{address} is not in\n{}", run.out);
+    }
+    for (setting, lamps) in [
+        ("lights.#0.candela=55", 1),
+        ("lights.0.candela=55", 1),
+        (r##"lights."#0".candela=55"##, 1),
+        ("lights.Lamp.candela=55", 2),
+        ("lights.Lamp#2.candela=55", 1),
+        ("lights.#1.candela=55", 1),
+    ] {
+        let run = inspect(&["--set", setting]);
+        assert_eq!((run.code, run.out.matches("55 cd as its author").count()), (0, lamps), "{setting}: {run:?}");
+    }
+    fs::write(dir.path().join("a.look.toml"), "[lights.\"#0\"]\ncandela = 55\n[materials.\"#0\"]\nmetallic = 0.25\n")
+        .unwrap();
+    let run = inspect(&[]);
+    assert!(run.out.contains("55 cd as its author") && run.out.contains("metallic 0.25"), "{run:?}");
+    fs::remove_file(dir.path().join("a.look.toml")).unwrap();
+    failed(&inspect(&["--set", "lights.Lamq.candela=5"]), 2, &["did you mean lights.Lamp, lights.#0?"]);
+    failed(&inspect(&["--set", "lights.#9.candela=5"]), 2, &["lights.#0"]);
+    failed(&inspect(&["--set", "materials.x.metallic=1"]), 2, &["did you mean materials.#0, materials.a.b?"]);
+    let metered = |camera: &str| sunny16(dir.path(), &["meter", "a.gltf", "--camera", camera], &[]);
+    failed(&metered("#7"), 2, &["has no camera '#7'; it has #0"]);
+}
+
+#[test]
+fn files_above_the_scene_need_a_root() {
+    let dir = tempfile::tempdir().unwrap();
+    let (project, inner) = (dir.path().join("project"), dir.path().join("project/scenes"));
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(project.join("shared.bin"), [0u8; 36]).unwrap();
+    fs::write(dir.path().join("far.bin"), [0u8; 36]).unwrap();
+    nameless(&inner, "../shared.bin");
+    let loud = "lies outside of the document's folder; name a folder above both by --root DIR";
+    failed(&sunny16(&inner, &["inspect", "a.gltf"], &[]), 4, &["../shared.bin", loud]);
+    let run = sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("'../shared.bin' lies outside of the document's folder"), "{run:?}");
+    // Whoever stands in the project has named it.
+    assert_eq!(sunny16(&project, &["inspect", "scenes/a.gltf"], &[]).code, 0);
+    let home = project.display().to_string();
+    failed(&sunny16(&project, &["inspect", "scenes/a.gltf"], &[("HOME", &home)]), 4, &["--root DIR"]);
+    assert_eq!(sunny16(&project, &["inspect", "scenes/a.gltf", "--root", "."], &[("HOME", &home)]).code, 0);
+    nameless(&inner, "../../far.bin");
+    failed(&sunny16(&inner, &["inspect", "a.gltf", "--root", ".."], &[]), 4, &["lies outside of ..", "--root DIR"]);
+    fs::create_dir(project.join("other")).unwrap();
+    for command in [&["inspect", "a.gltf"][..], &["render", "a.gltf", "-o", "a.png"], &["meter", "a.gltf"]] {
+        let run = sunny16(&inner, &[command, &["--root", "../other"]].concat(), &[]);
+        failed(&run, 2, &["--root: ../other does not contain a.gltf"]);
+    }
+    failed(&sunny16(&inner, &["inspect", "builtin:cornell", "--root", "."], &[]), 2, &["--root", "builtin:cornell"]);
+}
+
 #[test]
 fn a_reader_that_leaves_early_is_no_fault() {
     let dir = workplace();

@@ -8,11 +8,21 @@ use sunny16::scene::look::properties;
 
 const HEAD: &str = "# The look file\n\n\
 `NAME.look.toml` beside `NAME.glb` is read by itself; `--look FILE` takes another one, and `--set PATH=VALUE` sets a property \
-over both.\nPaths are those of TOML: `camera.lens.f_stop` is `f_stop` under `[camera.lens]`. `*` stands for a light's name or its \
-node's.\n`assets/look.schema.json` is the same table as a JSON Schema, for editors that check TOML by one.\n\n\
+over both.\nPaths are those of TOML: `camera.lens.f_stop` is `f_stop` under `[camera.lens]`. `*` stands for an \
+address.\n`assets/look.schema.json` is the same table as a JSON Schema, for editors that check TOML by one.\n\n\
 What is absent keeps what the scene file says or what the camera implies: a lens with a focal length has its field of view,\n\
 depth of field and vignetting, a shutter its motion blur, an ISO speed its grain; `effects.X.enabled = false` leaves one out.\n\n\
-A file gives each light one strength, in the unit of its data sheet; two are refused. Of `--set` the last one counts.\n";
+A file gives each light one strength, in the unit of its data sheet; two are refused. Of `--set` the last one counts.\n\n\
+## Addresses\n\n\
+`sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes of each mesh.\n\n\
+| address | means |\n|---|---|\n\
+| `Key` | all of this name; a light and a camera answer to their node's name too |\n\
+| `Key#2` | the second of them |\n\
+| `#3` | number 3 as `inspect` counts (from 0), named or not; in a look file it needs quotes: `[lights.\"#3\"]` |\n\
+| `3` | the same, where nothing has that name |\n\
+| `#3#2` | the second place at which number 3 stands, such as a lamp that two nodes carry |\n\n\
+On the command line quotes may stay out: `--set lights.#3.candela=500`, `--camera '#1'`. A name that looks like an address comes \
+first.\n";
 
 fn page() -> String {
     let mut out = HEAD.to_owned();

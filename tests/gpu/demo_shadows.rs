@@ -76,6 +76,7 @@ fn measure(size: &str, rays: u32, maps: bool) {
         let request = Request {
             scene: Some(format!("builtin:{}", demo.name).into()),
             look: None,
+            root: None,
             camera: None,
             size: Some(size.parse().unwrap()),
             set: vec![],

@@ -8,7 +8,7 @@ use std::{
 use glam::{DMat4, DVec3, DVec4};
 
 use super::{Animation, Target, Trs, ValueTarget};
-use crate::scene::Scene;
+use crate::scene::{Scene, address::Things};
 
 /// Which animations are played, each from its start and over again when it has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Scene {
     /// The animation of a name or number, for `Play::One`.
     #[must_use]
     pub fn animation(&self, name: &str) -> Option<usize> {
-        let named = self.animations.iter().position(|animation| animation.name == name);
-        named.or_else(|| name.parse().ok().filter(|&number| number < self.animations.len()))
+        let things = Things::named(self.animations.iter().map(|animation| animation.name.as_str()));
+        things.find(name).first().copied()
     }
 
     /// Which animations a choice means.

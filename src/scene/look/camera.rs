@@ -10,7 +10,7 @@ use crate::{
 
 /// Every property of this section with what it takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("camera.name", "the name of a camera in the file"),
+    ("camera.name", "the name or number (#0) of a camera in the file"),
     ("camera.position", "metres in the world: \"X Y Z\"; in the place of the file's camera"),
     ("camera.target", "a point in the world (m) in the middle of the picture: \"X Y Z\""),
     ("camera.roll", "degrees about the line of sight, clockwise as the photographer tilts the camera, -180 to 180"),

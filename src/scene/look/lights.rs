@@ -9,7 +9,7 @@ use std::{
 
 use glam::{DMat4, DVec3, Vec3};
 
-use super::{LookError, Reader, nearest, unknown};
+use super::{LookError, Reader, no_such, unknown};
 use crate::{
     photometry::{
         Candela, Chromaticity, ColorError, Ev100, IesProfile, Kelvin, Lux, Nit, color,
@@ -17,10 +17,10 @@ use crate::{
         lights::{Cone, Emitter, LightStrength, PhysicalLight, Sides, SpotFlux},
         units::Lumen,
     },
-    scene::{Light, Scene},
+    scene::{Light, Scene, address::Things},
 };
 
-/// Every property of this section with what it takes; `*` stands for a light's name or its node's.
+/// Every property of this section with what it takes; `*` stands for a light's address: its name, its node's or `#3`.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
     ("lights.*.shadow", "true or false: what stands in its way casts shadows"),
@@ -480,24 +480,19 @@ pub fn read_profile(property: &str, file: &Path) -> Result<IesProfile, LookError
 /// # Errors
 /// A name that no light has; a unit that does not fit the emitter; a shape without its sizes.
 pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> Result<(), LookError> {
-    for (name, look) in looks {
-        let nodes: Vec<usize> = scene
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| {
-                let of_light = node.light.and_then(|light| scene.lights.get(light));
-                of_light.is_some_and(|light| light.name == *name || node.name == *name)
-            })
-            .map(|(index, _)| index)
-            .collect();
-        if nodes.is_empty() {
-            let names: Vec<String> = scene.lights.iter().map(|light| format!("lights.{}", light.name)).collect();
-            return Err(LookError::UnknownPath {
-                path: format!("lights.{name}"),
-                nearest: nearest(&format!("lights.{name}"), names.iter().map(String::as_str)),
-            });
+    // All are found before any is changed, since a light that is changed gets another number.
+    let mut found = Vec::new();
+    if !looks.is_empty() {
+        let things = Things::lights(scene);
+        for (name, look) in looks {
+            let nodes = things.find(name);
+            if nodes.is_empty() {
+                return Err(no_such("lights", name, &things));
+            }
+            found.push((name, look, nodes));
         }
+    }
+    for (name, look, nodes) in found {
         for index in nodes {
             look.place(name, scene, index)?;
             let Some(node) = scene.nodes.get_mut(index) else { continue };
@@ -506,7 +501,7 @@ pub(super) fn apply(looks: &BTreeMap<String, LightLook>, scene: &mut Scene) -> R
                 continue;
             }
             let Some(light) = node.light.and_then(|index| scene.lights.get(index)) else { continue };
-            // The name may be the node's, and other nodes may carry the same light: this one gets its own.
+            // Other nodes may carry the same light: this one gets its own.
             let mut own = light.clone();
             look.change(name, &mut own)?;
             node.light = Some(scene.lights.len());

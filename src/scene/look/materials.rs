@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Vec4};
 
-use super::{LookError, Reader, nearest, unknown};
-use crate::scene::Scene;
+use super::{LookError, Reader, no_such, unknown};
+use crate::scene::{Scene, address::Things};
 
 /// What each property takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
@@ -59,17 +59,19 @@ pub(super) fn set(materials: &mut BTreeMap<String, MaterialLook>, read: &Reader<
     Ok(true)
 }
 
-/// Changes all materials of these names.
+/// Changes all materials of these addresses.
 pub(super) fn apply(looks: &BTreeMap<String, MaterialLook>, scene: &mut Scene) -> Result<(), LookError> {
     for (name, look) in looks {
-        if !scene.materials.iter().any(|material| material.name == *name) {
-            let names: Vec<String> = scene.materials.iter().map(|m| format!("materials.{}", m.name)).collect();
-            return Err(LookError::UnknownPath {
-                path: format!("materials.{name}"),
-                nearest: nearest(&format!("materials.{name}"), names.iter().map(String::as_str)),
-            });
-        }
-        for material in scene.materials.iter_mut().filter(|material| material.name == *name) {
+        let found = {
+            let things = Things::materials(scene);
+            let found = things.find(name);
+            if found.is_empty() {
+                return Err(no_such("materials", name, &things));
+            }
+            found
+        };
+        for index in found {
+            let Some(material) = scene.materials.get_mut(index) else { continue };
             if let Some(color) = look.base_color {
                 let [r, g, b] = color.as_vec3().to_array();
                 material.base_color = Vec4::new(r, g, b, material.base_color.w);
@@ -115,6 +117,14 @@ mod tests {
             ["base_color=1.5 0 0", "base_color=0.5", "roughness=-1", "emission=-1 0 0", "ior=0.5", "emission=NaN 0 0"]
         {
             look.assign(&format!("materials.Red.paint.{bad}")).unwrap_err();
+        }
+        scene.materials.push(crate::scene::Material::default());
+        for address in ["#1", "1", "\"#1\""] {
+            let mut look = Look::default();
+            look.assign(&format!("materials.{address}.metallic=0.25")).unwrap();
+            scene.materials[1].metallic = 1.0;
+            look.apply(&mut scene).unwrap();
+            assert_eq!(scene.materials[1].metallic, 0.25, "{address}");
         }
         look.assign("materials.Rad.paint.metallic=1").unwrap();
         let error = look.apply(&mut scene).unwrap_err().to_string();

@@ -35,7 +35,7 @@ pub use rig::{Curtain, RigLook};
 pub use volumes::VolumeLook;
 pub use water::{WaterLook, from_extras as water_from_extras};
 
-use super::Scene;
+use super::{Scene, address::Things};
 use crate::{
     camera::{Exposure, ExposureError, LensError},
     photometry::{
@@ -76,13 +76,13 @@ pub struct Look {
     pub multiscatter: Option<bool>,
     /// `scene.variant`: the file's materials under this name (KHR_materials_variants).
     pub variant: Option<String>,
-    /// `lights.NAME.*` by the light's name or its node's.
+    /// `lights.NAME.*` by the light's address: its name, its node's, or its number.
     pub lights: BTreeMap<String, LightLook>,
-    /// `materials.NAME.*` by the material's name.
+    /// `materials.NAME.*` by the material's address.
     pub materials: BTreeMap<String, MaterialLook>,
     /// `probes.NAME.*`.
     pub probes: BTreeMap<String, ProbeLook>,
-    /// `water.NAME.*` by the material's name or a node's.
+    /// `water.NAME.*` by the material's address or a node's.
     pub water: BTreeMap<String, WaterLook>,
     /// `volumes.NAME.*`.
     pub volumes: BTreeMap<String, VolumeLook>,
@@ -164,10 +164,10 @@ const PROPERTIES: [(&str, &str); 6] = [
         "1 to 65536, e.g. 512: as so many lights at most, but one for each of 24 ways to face; of more pieces neighbours are merged",
     ),
     ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
-    ("scene.variant", "name of a variant of the file's materials"),
+    ("scene.variant", "name or number (#0) of a variant of the file's materials"),
 ];
 
-/// Every property with what it takes; `*` stands for a light's name.
+/// Every property with what it takes; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROPERTIES
         .iter()
@@ -332,7 +332,7 @@ impl Look {
         if let Some(name) = &self.variant
             && !scene.choose_variant(name)
         {
-            let names: Vec<&str> = scene.variants.iter().map(|variant| variant.name.as_str()).collect();
+            let names = Things::named(scene.variants.iter().map(|variant| variant.name.as_str())).suggestions();
             let expected = match names.as_slice() {
                 [] => "the file has no variants".to_owned(),
                 names => format!("one of {}", names.join(", ")),
@@ -473,7 +473,17 @@ pub(in crate::scene::look) fn unknown(path: &str) -> LookError {
     }
 }
 
-/// The three names that differ least. One with too many or too few groups before it, and what a group is switched by, come first.
+/// Nothing of a section has this address.
+pub(in crate::scene::look) fn no_such(section: &str, address: &str, things: &Things<'_>) -> LookError {
+    let path = format!("{section}.{address}");
+    let names: Vec<String> = things.suggestions().iter().map(|name| format!("{section}.{name}")).collect();
+    if names.is_empty() {
+        return LookError::BadValue { path, value: String::new(), expected: format!("the scene has no {section}") };
+    }
+    LookError::UnknownPath { nearest: nearest(&path, names.iter().map(String::as_str)), path }
+}
+
+/// The three names that differ least, each once. One with too many or too few groups before it, and what a group is switched by, come first.
 pub(in crate::scene::look) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let ends_with = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('.'));
     let distance = |name: &str| {
@@ -486,10 +496,12 @@ pub(in crate::scene::look) fn nearest<'a>(wanted: &str, names: impl Iterator<Ite
             edit_distance(wanted, name)
         }
     };
-    let mut ranked: Vec<(usize, &str)> = names.map(|name| (distance(name), name)).collect();
+    let named = names.filter(|name| !name.is_empty());
+    let mut ranked: Vec<(usize, &str)> = named.map(|name| (distance(name), name)).collect();
     ranked.sort_unstable();
+    ranked.dedup();
     if ranked.is_empty() {
-        return "nothing: the scene has no lights".into();
+        return "nothing, for the scene has none".into();
     }
     ranked.iter().take(3).map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }

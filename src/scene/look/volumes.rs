@@ -7,6 +7,7 @@ use glam::{DMat4, DQuat, DVec3, EulerRot};
 use super::{LookError, Reader, nearest, unknown};
 use crate::scene::{
     MediumCoefficients, ParticipatingVolume, Scene, VolumeShape,
+    address::Things,
     volume::{
         DensityFormat, DensityGrid, MOST_ANISOTROPY, MOST_COEFFICIENT, MOST_DIMENSION, MOST_EMISSION, MOST_VOLUMES,
         encloses,
@@ -26,8 +27,8 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("volumes.*.center", "three numbers: the middle of its box, in the world or in its node's space (m), e.g. 0,1.5,0"),
     ("volumes.*.size", "three numbers above 0: the sides of its box (m), e.g. 6,3,4"),
     ("volumes.*.rotation", "three numbers: degrees by which its box is turned about x, then y, then z"),
-    ("volumes.*.node", "name of a node that its box goes along with"),
-    ("volumes.*.mesh", "name of a node whose closed mesh it fills, in place of a box"),
+    ("volumes.*.node", "name or number (#3) of a node that its box goes along with"),
+    ("volumes.*.mesh", "name or number (#3) of a node whose closed mesh it fills, in place of a box"),
     ("volumes.*.surface", "true or false: the mesh itself is seen too, as glass around what it holds"),
     ("volumes.*.density", "a raw file: voxels, x fastest, then y, then z; a factor of the coefficients; none: even"),
     ("volumes.*.dimensions", "three whole numbers from 1 to 2048: voxels of the file along x, y and z, e.g. 64,64,32"),
@@ -124,9 +125,11 @@ fn wrong(name: &str, property: &str, value: &str, expected: impl Into<String>) -
 }
 
 fn node_named(scene: &Scene, (name, property): (&str, &str), wanted: &str) -> Result<usize, LookError> {
-    scene.nodes.iter().position(|node| node.name == wanted).ok_or_else(|| {
-        let names = scene.nodes.iter().map(|node| node.name.as_str()).filter(|name| !name.is_empty());
-        let there = if scene.nodes.is_empty() { "the scene has no nodes".into() } else { nearest(wanted, names) };
+    let things = Things::nodes(scene);
+    things.find(wanted).first().copied().ok_or_else(|| {
+        let names = things.suggestions();
+        let near = nearest(wanted, names.iter().map(String::as_str));
+        let there = if names.is_empty() { "the scene has no nodes".into() } else { near };
         wrong(name, property, wanted, format!("the name of a node; the nearest: {there}"))
     })
 }
@@ -205,12 +208,16 @@ impl VolumeLook {
 /// A box without size, a node that is not there or has no mesh, a density file that cannot be used, too many.
 pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -> Result<(), LookError> {
     let mut all = std::mem::take(&mut scene.volumes);
-    for (name, look) in volumes {
+    let things = Things::named(all.iter().map(|volume| volume.name.as_str()));
+    let found: Vec<Vec<usize>> = volumes.keys().map(|name| things.find(name)).collect();
+    drop(things);
+    let mut gone = Vec::new();
+    for ((name, look), found) in volumes.iter().zip(found) {
         if !look.enabled.unwrap_or(true) {
-            all.retain(|volume| volume.name != *name);
+            gone.extend(found);
             continue;
         }
-        if let Some(volume) = all.iter_mut().find(|volume| volume.name == *name) {
+        if let Some(volume) = found.first().and_then(|&index| all.get_mut(index)) {
             look.change(name, volume, scene)?;
             continue;
         }
@@ -227,6 +234,11 @@ pub(super) fn apply(volumes: &BTreeMap<String, VolumeLook>, scene: &mut Scene) -
         look.change(name, &mut volume, scene)?;
         all.push(volume);
     }
+    let mut index = 0;
+    all.retain(|_| {
+        index += 1;
+        !gone.contains(&(index - 1))
+    });
     if all.len() > MOST_VOLUMES {
         let expected = format!("{} volumes are enabled; a scene has at most {MOST_VOLUMES}: disable some", all.len());
         return Err(LookError::BadValue { path: "volumes".into(), value: String::new(), expected });

@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3};
 use super::{LookError, Reader, nearest, unknown};
 use crate::{
     photometry::water::WaterKind,
-    scene::{FlowMap, Scene, WaterSettings},
+    scene::{FlowMap, Scene, WaterSettings, address::Things},
 };
 
 /// Every property of this section with what it takes; `*` stands for a material's or a node's name.
@@ -219,19 +219,17 @@ pub(super) fn set(waters: &mut BTreeMap<String, WaterLook>, read: &Reader<'_>) -
 /// A name that neither a material nor a node with a mesh has; a flow map that cannot be used; too many waters.
 pub(super) fn apply(waters: &BTreeMap<String, WaterLook>, scene: &mut Scene) -> Result<(), LookError> {
     for (name, look) in waters.iter().filter(|(_, look)| look.enabled.unwrap_or(true)) {
-        let mut materials: Vec<usize> =
-            (0..scene.materials.len()).filter(|&i| scene.materials.get(i).is_some_and(|m| m.name == *name)).collect();
+        let mut materials = Things::materials(scene).find(name);
         if materials.is_empty() {
-            let nodes = scene.nodes.iter().filter(|node| node.name == *name);
+            let nodes = Things::nodes(scene).find(name).into_iter().filter_map(|node| scene.nodes.get(node));
             let meshes = nodes.filter_map(|node| scene.meshes.get(node.mesh?));
             materials = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material).collect();
             materials.sort_unstable();
             materials.dedup();
         }
         if materials.is_empty() {
-            let names =
-                scene.materials.iter().map(|m| m.name.as_str()).chain(scene.nodes.iter().map(|n| n.name.as_str()));
-            let near = nearest(name, names.filter(|name| !name.is_empty()));
+            let names = [Things::materials(scene).suggestions(), Things::nodes(scene).suggestions()].concat();
+            let near = nearest(name, names.iter().map(String::as_str));
             let expected = format!("neither a material nor a node with a mesh has this name; did you mean {near}?");
             return Err(LookError::BadValue { path: format!("water.{name}"), value: name.clone(), expected });
         }

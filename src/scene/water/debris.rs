@@ -4,7 +4,7 @@
 use glam::{DMat4, DQuat, DVec2, DVec3};
 
 use super::Water;
-use crate::scene::{Scene, animation::Pose};
+use crate::scene::{Scene, address::Things, animation::Pose};
 
 /// Seconds of a step along a line of flow.
 const STEP: f64 = 0.1;
@@ -143,7 +143,8 @@ impl Scene {
     ) -> Result<Vec<Floating>, String> {
         let flat = |v: DVec3| DVec2::new(v.x, v.z);
         let placed = self.walk();
-        let mut named: Vec<_> = placed.iter().filter(|placed| placed.node.name == name).collect();
+        let found = Things::nodes(self).find(name);
+        let mut named: Vec<_> = placed.iter().filter(|placed| found.contains(&placed.index)).collect();
         if named.is_empty() {
             return Err(format!("no node is named '{name}': debris is nodes that lie on the water"));
         }

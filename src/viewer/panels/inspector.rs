@@ -12,7 +12,7 @@ use crate::{
         color,
         lights::{Emitter, LightStrength, PhysicalLight},
     },
-    scene::{Light, Projection, look},
+    scene::{Light, Projection, address::Things, look},
     viewer::{app::App, stage::Stage},
 };
 
@@ -53,20 +53,21 @@ impl Selection {
 /// The light of a name as the look has made it, and its place.
 pub(super) fn light_of<'a>(stage: &'a Stage, name: &str) -> Option<(&'a Light, DMat4)> {
     let scene = stage.seen();
-    scene.walk().into_iter().find_map(|placed| {
+    let nodes = stage.light_nodes(name);
+    scene.walk().into_iter().filter(|placed| nodes.contains(&placed.index)).find_map(|placed| {
         let light = scene.lights.get(placed.node.light?)?;
-        (light.name == name || placed.node.name == name).then_some((light, placed.world))
+        Some((light, placed.world))
     })
 }
 
 /// The first place of each light of these names that is on, by one walk through the scene.
 pub(super) fn light_worlds(stage: &Stage, names: &[String]) -> Vec<Option<DMat4>> {
     let scene = stage.seen();
+    let nodes: Vec<Vec<usize>> = names.iter().map(|name| stage.light_nodes(name)).collect();
     let mut worlds = vec![None; names.len()];
-    for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
-        for (name, world) in names.iter().zip(&mut worlds) {
-            if light.name == *name || placed.node.name == *name {
+    for placed in scene.walk().into_iter().filter(|placed| placed.node.light.is_some()) {
+        for (nodes, world) in nodes.iter().zip(&mut worlds) {
+            if nodes.contains(&placed.index) {
                 world.get_or_insert(placed.world);
             }
         }
@@ -669,7 +670,9 @@ fn effects(ui: &mut Ui, stage: &Stage, values: &Values, changes: &mut Changes) {
 
 fn material(ui: &mut Ui, stage: &Stage, name: &str, changes: &mut Changes) {
     ui.heading(name);
-    let Some(material) = stage.opened.scene.materials.iter().find(|material| material.name == name) else { return };
+    let scene = &stage.opened.scene;
+    let found = Things::materials(scene).find(name).first().copied();
+    let Some(material) = found.and_then(|found| scene.materials.get(found)) else { return };
     let path = |property: &str| format!("materials.{name}.{property}");
     grid(ui, "material", |ui| {
         ui.label("Base colour");

@@ -28,7 +28,7 @@ use super::{
     settings::Settings,
     stage::{Errand, Sequence},
 };
-use crate::{camera::DisplayRange, output, photometry::Nit, studio::Request, walk::Mode};
+use crate::{camera::DisplayRange, output, photometry::Nit, walk::Mode};
 
 const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 const UNDO: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Z);
@@ -224,7 +224,7 @@ impl App {
                             let entry =
                                 ui.add_enabled(there, button).on_disabled_hover_text("it is not there any more");
                             if entry.clicked() {
-                                self.open(&Request { scene: Some(scene), ..Request::default() });
+                                self.open_scene(&scene);
                                 ui.close();
                             }
                         }

@@ -5,6 +5,7 @@ use egui::{RichText, Ui};
 use super::inspector::Selection;
 use crate::{
     frame::Aov,
+    scene::address::Things,
     viewer::{app::App, pulse::Pulse, stage::Stage},
 };
 
@@ -76,8 +77,7 @@ impl App {
                 }
                 ui.separator();
             }
-            let materials: Vec<String> =
-                work.stage.base().materials.iter().map(|m| m.name.clone()).filter(|n| !n.is_empty()).collect();
+            let materials = materials(&work.stage);
             egui::CollapsingHeader::new(format!("Materials ({})", materials.len())).show(ui, |ui| {
                 for name in materials {
                     ui.selectable_value(&mut work.selected, Selection::Material(name.clone()), name);
@@ -155,23 +155,19 @@ impl App {
 /// The names of what fills rooms: those of the scene, and those that the look adds or switches off.
 pub(super) fn volumes(stage: &Stage) -> Vec<String> {
     let looks = &stage.opened.look.volumes;
-    let names = stage.base().volumes.iter().map(|volume| &volume.name);
-    let mut all: Vec<String> = names.chain(looks.keys()).filter(|name| !name.is_empty()).cloned().collect();
+    let own = Things::named(stage.base().volumes.iter().map(|volume| volume.name.as_str())).suggestions();
+    let mut all: Vec<String> = own.into_iter().chain(looks.keys().cloned()).collect();
     all.sort();
     all.dedup();
     all
 }
 
-/// The lights' names as the look addresses them, each once.
+/// The lights' addresses in the look, each once: names, and numbers of those without.
 pub(in crate::viewer) fn lights(stage: &Stage) -> Vec<String> {
-    let scene = stage.base();
-    let mut names: Vec<String> = Vec::new();
-    for placed in scene.walk() {
-        let Some(light) = placed.node.light.and_then(|light| scene.lights.get(light)) else { continue };
-        let name = if light.name.is_empty() { &placed.node.name } else { &light.name };
-        if !name.is_empty() && !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
+    Things::lights(stage.base()).shown(stage.base()).suggestions()
+}
+
+/// The materials' addresses in the look, each once.
+pub(in crate::viewer) fn materials(stage: &Stage) -> Vec<String> {
+    Things::materials(stage.base()).suggestions()
 }

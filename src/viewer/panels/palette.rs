@@ -48,10 +48,9 @@ const LINES: usize = 12;
 /// The names that stand for `*` in properties, each with its section.
 fn names(stage: &Stage) -> Vec<(&'static str, String)> {
     let of = |section: &'static str, names: Vec<String>| names.into_iter().map(move |name| (section, name));
-    let materials = stage.base().materials.iter().map(|m| m.name.clone()).filter(|name| !name.is_empty()).collect();
     let look = &stage.opened.look;
     of("lights", super::outliner::lights(stage))
-        .chain(of("materials", materials))
+        .chain(of("materials", super::outliner::materials(stage)))
         .chain(of("water", super::water::waters(stage).into_iter().map(|(name, _)| name).collect()))
         .chain(of("volumes", super::outliner::volumes(stage)))
         .chain(of("probes", look.probes.keys().cloned().collect()))

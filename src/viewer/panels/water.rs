@@ -32,11 +32,12 @@ pub(super) fn waters(stage: &Stage) -> Vec<(String, usize)> {
             scene.meshes.get(mesh).is_some_and(|mesh| mesh.primitives.iter().any(|p| p.material == Some(index)))
         };
         let mut nodes = scene.nodes.iter().filter(|node| node.mesh.is_some_and(has)).map(|node| node.name.as_str());
-        let own = Some(material.name.as_str()).filter(|name| set.contains_key(*name));
+        let number = format!("#{index}");
+        let own = [material.name.as_str(), &number].into_iter().find(|name| set.contains_key(*name));
         let by_node = || nodes.clone().find(|name| set.contains_key(*name));
         let name = own.or_else(by_node).or(Some(material.name.as_str()).filter(|name| !name.is_empty()));
-        let name = name.or_else(|| nodes.find(|name| !name.is_empty()))?;
-        Some((name.to_owned(), index))
+        let name = name.or_else(|| nodes.find(|name| !name.is_empty())).map(str::to_owned);
+        Some((name.unwrap_or(number), index))
     };
     (0..scene.materials.len()).filter_map(of).collect()
 }

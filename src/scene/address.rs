@@ -1,0 +1,238 @@
+//! Addresses: how lights, materials, cameras and nodes are named on the command line, in looks and in the window.
+//!
+//! A thing is addressed by its name; where several have the name, all of them are meant, and `NAME#2` is the second of
+//! them. `#3` is number 3 as `inspect` counts (from 0), whatever its name; `3` means the same where nothing has that
+//! name. Where number 3 stands at several places, `#3#2` is the second of these. A name that looks like an address
+//! comes first. Quotes around an address, as TOML needs them, may stand on the command line too.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Scene;
+
+/// Something that can be addressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Thing<'a> {
+    /// Where it is in the scene's list: of nodes for lights and cameras, since several may carry the same one.
+    pub index: usize,
+    /// Its number as `inspect` prints it.
+    pub number: usize,
+    /// The names that it answers to; empty ones are none.
+    pub names: [&'a str; 2],
+}
+
+/// Things of one kind, in the order in which they are counted.
+#[derive(Clone, Debug, Default)]
+pub struct Things<'a> {
+    list: Vec<Thing<'a>>,
+    /// Places in the list.
+    by_name: HashMap<&'a str, Vec<usize>>,
+    by_number: HashMap<usize, Vec<usize>>,
+}
+
+impl<'a> FromIterator<Thing<'a>> for Things<'a> {
+    fn from_iter<I: IntoIterator<Item = Thing<'a>>>(things: I) -> Self {
+        let mut out = Self::default();
+        for (at, thing) in things.into_iter().enumerate() {
+            let [first, second] = thing.names;
+            for name in [first, second].into_iter().take(if first == second { 1 } else { 2 }) {
+                if !name.is_empty() {
+                    out.by_name.entry(name).or_default().push(at);
+                }
+            }
+            out.by_number.entry(thing.number).or_default().push(at);
+            out.list.push(thing);
+        }
+        out
+    }
+}
+
+impl<'a> Things<'a> {
+    /// The things of a list, each with its own name.
+    #[must_use]
+    pub fn named(names: impl Iterator<Item = &'a str>) -> Self {
+        names.enumerate().map(|(index, name)| Thing { index, number: index, names: [name, ""] }).collect()
+    }
+
+    /// The nodes that carry a light: a light answers to its own name and to its node's.
+    #[must_use]
+    pub fn lights(scene: &'a Scene) -> Self {
+        Self::lights_before(scene, &[])
+    }
+
+    /// As `lights`, of a scene whose first nodes carried these lights before a look gave some of them lights of their
+    /// own: the numbers are those from before.
+    #[must_use]
+    pub fn lights_before(scene: &'a Scene, before: &[Option<usize>]) -> Self {
+        let thing = |(index, node): (usize, &'a super::Node)| {
+            let number = before.get(index).copied().unwrap_or(node.light)?;
+            let light = scene.lights.get(number)?;
+            Some(Thing { index, number, names: [&light.name, &node.name] })
+        };
+        scene.nodes.iter().enumerate().filter_map(thing).collect()
+    }
+
+    /// The nodes that carry a camera and are shown: a camera answers to its own name and to its node's.
+    #[must_use]
+    pub fn cameras(scene: &'a Scene) -> Self {
+        let thing = |placed: super::Placed<'a>| {
+            let number = placed.node.camera?;
+            let camera = scene.cameras.get(number)?;
+            Some(Thing { index: placed.index, number, names: [&camera.name, &placed.node.name] })
+        };
+        scene.walk().into_iter().filter_map(thing).collect()
+    }
+
+    /// All materials.
+    #[must_use]
+    pub fn materials(scene: &'a Scene) -> Self {
+        Self::named(scene.materials.iter().map(|material| material.name.as_str()))
+    }
+
+    /// All nodes.
+    #[must_use]
+    pub fn nodes(scene: &'a Scene) -> Self {
+        Self::named(scene.nodes.iter().map(|node| node.name.as_str()))
+    }
+
+    /// Those at nodes that are shown, in the order of the hierarchy.
+    #[must_use]
+    pub fn shown(self, scene: &Scene) -> Self {
+        let mut at: HashMap<usize, Thing<'a>> = self.list.into_iter().map(|thing| (thing.index, thing)).collect();
+        scene.walk().iter().filter_map(|placed| at.remove(&placed.index)).collect()
+    }
+
+    /// The things themselves.
+    #[must_use]
+    pub fn list(&self) -> &[Thing<'a>] {
+        &self.list
+    }
+
+    /// What an address means: indices, none where nothing has it.
+    #[must_use]
+    pub fn find(&self, address: &str) -> Vec<usize> {
+        let mut found = self.resolve(address);
+        if found.is_empty()
+            && let Some(inner) = unquoted(address)
+        {
+            found = self.resolve(&inner);
+        }
+        self.indices(&found)
+    }
+
+    fn indices(&self, places: &[usize]) -> Vec<usize> {
+        places.iter().filter_map(|&at| self.list.get(at)).map(|thing| thing.index).collect()
+    }
+
+    /// Places in the list.
+    fn resolve(&self, address: &str) -> Vec<usize> {
+        let all = self.named_or_numbered(address);
+        if !all.is_empty() {
+            return all.to_vec();
+        }
+        let Some((base, place)) = address.rsplit_once('#').filter(|(base, _)| !base.is_empty()) else {
+            return Vec::new();
+        };
+        let nth = whole(place).and_then(|place| place.checked_sub(1));
+        nth.and_then(|nth| self.named_or_numbered(base).get(nth).copied()).into_iter().collect()
+    }
+
+    fn named_or_numbered(&self, address: &str) -> &[usize] {
+        let numbered = || self.by_number.get(&whole(address.strip_prefix('#').unwrap_or(address))?);
+        self.by_name.get(address).or_else(numbered).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// The address of all that have this number: a name where it means nothing else; none where nothing has the number.
+    #[must_use]
+    pub fn address(&self, number: usize) -> Option<String> {
+        let wanted = self.by_number.get(&number)?;
+        let first = self.list.get(*wanted.first()?)?;
+        for name in first.names.into_iter().filter(|name| !name.is_empty()) {
+            let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+            if all == wanted {
+                return Some(name.into());
+            }
+            if let ([only], Some(nth)) = (wanted.as_slice(), all.iter().position(|at| wanted.contains(at))) {
+                let counted = format!("{name}#{}", nth + 1);
+                if self.resolve(&counted) == [*only] {
+                    return Some(counted);
+                }
+            }
+        }
+        // Zeros before the number mean the same, should something have the plain address as its name.
+        let mut numbered = (0..=self.list.len()).map(|zeros| format!("#{}{number}", "0".repeat(zeros)));
+        numbered.find(|address| self.resolve(address) == *wanted)
+    }
+
+    /// What could have been meant: names, each once, and numbers of what has none.
+    #[must_use]
+    pub fn suggestions(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let name = |thing: &Thing<'a>| {
+            let name = thing.names.into_iter().find(|name| !name.is_empty());
+            name.map_or_else(|| format!("#{}", thing.number), str::to_owned)
+        };
+        self.list.iter().map(name).filter(|name| seen.insert(name.clone())).collect()
+    }
+}
+
+fn whole(digits: &str) -> Option<usize> {
+    digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What stands between the quotes of a TOML key.
+fn unquoted(address: &str) -> Option<String> {
+    if let Some(inner) = address.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return Some(inner.into());
+    }
+    let inner = address.strip_prefix('"')?.strip_suffix('"')?;
+    Some(inner.replace("\\\"", "\"").replace("\\\\", "\\"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_first_then_numbers_then_places() {
+        let things = Things::named(["Key", "", "Fill", "Key", "3", "Key#2"].into_iter());
+        for (address, wanted) in [
+            ("Key", vec![0, 3]),
+            ("Key#1", vec![0]),
+            ("Key#3", vec![]),
+            ("Key#0", vec![]),
+            // It has that very name.
+            ("Key#2", vec![5]),
+            ("3", vec![4]),
+            ("#3", vec![3]),
+            ("#03", vec![3]),
+            ("1", vec![1]),
+            ("#1", vec![1]),
+            ("\"#1\"", vec![1]),
+            ("'#1'", vec![1]),
+            ("#1#1", vec![1]),
+            ("#1#2", vec![]),
+            ("#9", vec![]),
+            ("#", vec![]),
+            ("", vec![]),
+            ("+1", vec![]),
+            ("Fil", vec![]),
+        ] {
+            assert_eq!(things.find(address), wanted, "{address}");
+        }
+        assert_eq!(things.suggestions(), ["Key", "#1", "Fill", "3", "Key#2"]);
+    }
+
+    #[test]
+    fn every_address_means_what_it_is_of() {
+        let names = ["", "#0", "0", "a", "a", "a#1", "", "#6", "#06", "b c", "\"q\"", "q", "#", "##1"];
+        let things = Things::named(names.into_iter());
+        for number in 0..names.len() {
+            let address = things.address(number).unwrap();
+            assert_eq!(things.find(&address), [number], "{address}");
+        }
+        assert_eq!(things.address(3).as_deref(), Some("#3"), "a#1 is another's name");
+        assert_eq!(things.address(4).as_deref(), Some("a#2"));
+        assert_eq!(things.address(99), None);
+    }
+}
