@@ -173,6 +173,10 @@ pub fn plan(
 struct CellGrid {
     /// Which cells of each row are taken.
     rows: Vec<u8>,
+    /// Rows before this one are full.
+    open: usize,
+    /// Sides and counts that found no room: cells are never given back, so that these find none later.
+    refused: Vec<(u32, usize)>,
 }
 
 impl CellGrid {
@@ -182,13 +186,17 @@ impl CellGrid {
 
     /// Places for `count` squares of `side` cells; none if they do not fit below `most` rows.
     fn take(&mut self, side: u32, count: usize, most: u32) -> Option<Vec<[u32; 2]>> {
-        let before = self.rows.clone();
+        if self.refused.contains(&(side, count)) {
+            return None;
+        }
+        let before = (self.rows.clone(), self.open);
         let mut places = Vec::with_capacity(count);
         while places.len() < count {
             match self.take_one(side, most) {
                 Some(place) => places.push(place),
                 None => {
-                    self.rows = before;
+                    (self.rows, self.open) = before;
+                    self.refused.push((side, count));
                     return None;
                 }
             }
@@ -197,7 +205,10 @@ impl CellGrid {
     }
 
     fn take_one(&mut self, side: u32, most: u32) -> Option<[u32; 2]> {
-        for y in 0..=most.checked_sub(side)? {
+        while self.rows.get(self.open) == Some(&u8::MAX) {
+            self.open += 1;
+        }
+        for y in self.open as u32..=most.checked_sub(side)? {
             while self.rows.len() < (y + side) as usize {
                 self.rows.push(0);
             }
