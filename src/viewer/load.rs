@@ -78,9 +78,9 @@ fn read(request: &Request, state: Option<PathBuf>) -> Result<Ready, ViewError> {
     }
     for assignment in &request.set {
         // As `Look::assign`: the command line's assignments are changes that can be taken back.
-        let (path, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-        let value = value_from_here(path.trim(), value.trim());
-        document.set(&[(path.trim(), Some(&value))]).map_err(StudioError::from)?;
+        let (path, value) = look::split_assignment(assignment).unwrap_or((assignment, ""));
+        let value = value_from_here(path, value);
+        document.set(&[(path, Some(&value))]).map_err(StudioError::from)?;
     }
     let look = document.look().map_err(StudioError::from)?;
     let prepared = Prepared::new(request, source.scene, look, source.remarks)?;

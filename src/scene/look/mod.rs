@@ -186,6 +186,20 @@ pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
         .copied()
 }
 
+/// Path and value of an assignment `PATH=VALUE`, trimmed; none without `=`.
+///
+/// Names in a path may contain `=`, and so may values: the path is the shortest that names a property, or ends at the first `=`
+/// where none does.
+#[must_use]
+pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
+    let at = |(place, _)| (text[..place].trim(), text[place + 1..].trim());
+    let names =
+        |&(path, value): &(&str, &str)| !matches!(Look::default().set(path, value), Err(LookError::UnknownPath { .. }));
+    let mut ways = text.match_indices('=').map(at).peekable();
+    let first = ways.peek().copied();
+    ways.find(names).or(first)
+}
+
 impl Look {
     /// Reads a look file into this look.
     ///
@@ -252,12 +266,12 @@ impl Look {
     /// # Errors
     /// No `=`, an unknown property, a wrong value.
     pub fn assign(&mut self, text: &str) -> Result<(), LookError> {
-        let (path, value) = text.split_once('=').ok_or_else(|| LookError::BadValue {
+        let (path, value) = split_assignment(text).ok_or_else(|| LookError::BadValue {
             path: text.into(),
             value: String::new(),
             expected: "write it as PATH=VALUE, e.g. camera.lens.f_stop=2.8".into(),
         })?;
-        self.set(path.trim(), value.trim())
+        self.set(path, value)
     }
 
     /// Sets one property; files are named relative to the working directory.
@@ -586,6 +600,21 @@ fn plain(value: &toml::Value) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_and_values_of_an_assignment_may_contain_equals_signs() {
+        for (text, want) in [
+            ("lights.x=y.candela=500", ("lights.x=y.candela", "500")),
+            (" scene.variant = a=b ", ("scene.variant", "a=b")),
+            ("no.such=1=2", ("no.such", "1=2")),
+        ] {
+            assert_eq!(split_assignment(text), Some(want));
+        }
+        assert_eq!(split_assignment("scene.variant"), None);
+        let mut look = Look::default();
+        look.assign("lights.x=y.candela=500").unwrap();
+        assert!(look.lights.contains_key("x=y"), "{:?}", look.lights);
+    }
 
     #[test]
     fn the_file_and_the_command_line_set_the_same_properties() {

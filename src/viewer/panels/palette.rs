@@ -183,10 +183,9 @@ impl App {
                 }
             });
         if let Some(assignment) = run
-            && let Some((path, value)) = assignment.split_once('=')
+            && let Some((path, value)) = look::split_assignment(&assignment)
         {
-            let value = value.trim();
-            let (path, value) = (path.trim(), (!value.is_empty()).then_some(value));
+            let value = (!value.is_empty()).then_some(value);
             // Without a value the property goes back to the scene's own, the setting to the default.
             if path.starts_with("view.") {
                 if let Err(error) = self.deed(path, value) {
