@@ -1,15 +1,20 @@
 //! The window stays in step with hands, readable and alive: counted in frames, laid out at each scale, never waiting for what takes
 //! long.
 
-use std::{fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    sync::Mutex,
+};
 
 use crate::common::bench::{Bench, request};
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Rect, Shape, TouchPhase, pos2, vec2};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
     photometry::{
-        Lumen,
-        lights::{Emitter, LightStrength, Sides},
+        Candela, Ev100, Lumen, Lux, Nit,
+        lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
         build::{SceneBuilder, dielectric, facing},
@@ -336,15 +341,92 @@ fn a_window_at_rest_sleeps() {
     }
 }
 
+/// A light of each kind, tinted, so that its colour is part of its strength; the look gives one a measured distribution, and two are
+/// as small and as dark as lights can be.
+fn every_light() -> (tempfile::TempDir, PathBuf, Vec<&'static str>) {
+    let one = Sides::One;
+    let cone = Cone::new(0.2, 0.5).unwrap();
+    let lumens = |value| LightStrength::Lumens(Lumen(value));
+    let lights = [
+        ("Point", Emitter::Point, lumens(800.0)),
+        ("Measured", Emitter::Point, lumens(800.0)),
+        ("Spot", Emitter::Spot { cone, flux: SpotFlux::Exact }, lumens(800.0)),
+        ("Sphere", Emitter::Sphere { radius: 0.05 }, lumens(800.0)),
+        ("Disk", Emitter::Disk { radius: 0.05, sides: one }, LightStrength::Nits(Nit(2000.0))),
+        (
+            "Rectangle",
+            Emitter::Rectangle { width: 0.4, height: 0.3, sides: Sides::Two },
+            LightStrength::Ev(Ev100(14.0)),
+        ),
+        ("Tube", Emitter::Tube { radius: 0.01, length: 1.0 }, LightStrength::Candela(Candela(120.0))),
+        ("Sun", Emitter::SUN, LightStrength::Lux(Lux(5000.0))),
+        ("Parallel", Emitter::PARALLEL, LightStrength::Lux(Lux(500.0))),
+        // Some 77 EV, where 64 is the most that a look takes.
+        ("Tiny", Emitter::Sphere { radius: 1e-6 }, lumens(1e12)),
+        // No EV is that of nothing.
+        ("Dark", Emitter::Sphere { radius: 0.05 }, lumens(0.0)),
+    ];
+    let mut builder = SceneBuilder::new("lights");
+    let grey = builder.add_material(dielectric("Grey", Vec3::splat(0.4), 0.6));
+    let mesh = builder.add_mesh("floor", shapes::plane(Vec2::splat(4.0), 1, 1), grey);
+    builder.instance("floor", mesh, DMat4::IDENTITY);
+    for (index, &(name, emitter, strength)) in lights.iter().enumerate() {
+        let at = DVec3::new(index as f64 * 0.3 - 1.6, 1.0, 0.0);
+        builder.light(name, emitter, strength, Vec3::new(1.0, 0.6, 0.3), facing(at, at - DVec3::Y));
+    }
+    builder.camera("Eye", DVec3::new(1.2, 1.8, 3.4), DVec3::new(0.0, 0.5, 0.0), 0.7, None);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lights.glb");
+    fs::write(&file, write_glb(&builder.build().unwrap()).unwrap()).unwrap();
+    let ies = "IESNA:LM-63-2002\nTILT=NONE\n1 -1 1 3 1 1 2 0 0 0\n1 1 10\n0 45 90\n0\n300 200 0\n";
+    fs::write(dir.path().join("lamp.ies"), ies).unwrap();
+    let look = format!("{LOOK}[lights.Measured]\nies = \"lamp.ies\"\n");
+    fs::write(dir.path().join("lights.look.toml"), look).unwrap();
+    (dir, file, lights.map(|(name, ..)| name).to_vec())
+}
+
+/// What the lists of a page offer.
+fn offers_of(bench: &mut Bench, watched: &Mutex<Vec<choice::Offer>>, page: Selection) -> BTreeSet<choice::Offer> {
+    bench.app.work.as_mut().unwrap().select(page);
+    bench.frame(vec![]);
+    watched.lock().unwrap().clear();
+    bench.frame(vec![]);
+    watched.lock().unwrap().drain(..).collect()
+}
+
+/// Puts the look back to a text.
+fn put_back(bench: &mut Bench, text: &str) {
+    bench.app.work.as_mut().unwrap().document.replace(text.into(), "all of it");
+    bench.app.set(&[]);
+}
+
+/// Chooses from a list: each value alone, and the whole step on the scene.
+fn choose(bench: &mut Bench, (list, changes): &choice::Offer) {
+    for (path, value) in changes {
+        if let Some(value) = value {
+            Look::default().set(path, value).unwrap_or_else(|error| panic!("list {list}: {error}"));
+        }
+    }
+    let step: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
+    bench.app.set(&step);
+    assert_eq!(bench.app.complaint(), None, "list {list}: {changes:?}");
+    let values = bench.app.work.as_ref().unwrap().document.values();
+    for (path, value) in changes {
+        assert_eq!(values.get(path).is_some(), value.is_some(), "list {list}: {path} after {changes:?}");
+    }
+}
+
 #[test]
-#[ignore = "lists of volumes and water have not been held against the parser yet"]
 fn lists_offer_what_the_look_takes() {
     let Some(guard) = crate::common::gpu() else { return };
     let (_dir, file) = lamps(&format!("{PANEL}{ALL}"));
     let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
-    let offers = choice::watch(bench.app.context());
+    bench.paints = false;
+    let watched = choice::watch(bench.app.context());
+    let fresh = text(&bench);
     let name = |name: &str| name.to_owned();
-    for selection in [
+    let mut counts = BTreeMap::<String, usize>::new();
+    for page in [
         Selection::Camera,
         Selection::Light(name("Spot")),
         Selection::Light(name("Panel")),
@@ -354,11 +436,13 @@ fn lists_offer_what_the_look_takes() {
         Selection::Volume(name("Fog")),
         Selection::Effects,
     ] {
-        bench.app.work.as_mut().unwrap().select(selection);
-        bench.frame(vec![]);
-        bench.frame(vec![]);
+        for offer in offers_of(&mut bench, &watched, page) {
+            choose(&mut bench, &offer);
+            put_back(&mut bench, &fresh);
+            *counts.entry(offer.0).or_default() += 1;
+        }
     }
-    let offers: std::collections::BTreeSet<_> = offers.lock().unwrap().drain(..).collect();
+    println!("offers of lists: {counts:?}");
     for list in [
         "camera.lens.f_stop",
         "camera.body.shutter",
@@ -367,24 +451,51 @@ fn lists_offer_what_the_look_takes() {
         "unit",
         "passes.aa.method",
         "passes.tonemap.operator",
+        "water.Pond.kind",
     ] {
-        assert!(offers.iter().filter(|(id, _)| id == list).count() > 2, "{list} was not opened");
+        assert!(counts.get(list).is_some_and(|&count| count > 2), "{list} was not opened: {counts:?}");
     }
-    for (list, changes) in &offers {
-        for (path, value) in changes {
-            if let Some(value) = value {
-                Look::default().set(path, value).unwrap_or_else(|error| panic!("list {list}: {error}"));
+}
+
+#[test]
+fn each_unit_of_each_kind_of_light_leads_to_each_other() {
+    let Some(guard) = crate::common::gpu() else { return };
+    let (_dir, file, lights) = every_light();
+    let mut bench = Bench::undrawn(&guard.gpu, &request(&file));
+    bench.paints = false;
+    let watched = choice::watch(bench.app.context());
+    let fresh = text(&bench);
+    let mut counts = Vec::new();
+    for light in lights {
+        let page = || Selection::Light(light.into());
+        // Illuminance of a sun, intensity of all else, by any unit.
+        let strength = |bench: &Bench| {
+            let scene = bench.app.work.as_ref().unwrap().stage.seen();
+            let light = scene.lights.iter().find(|known| known.name == light).unwrap();
+            light.candela().map_or_else(|| light.source.lux(1.0).get(), Candela::get) * light.color_luminance()
+        };
+        let before = strength(&bench);
+        let same = |bench: &Bench, offer: &choice::Offer| {
+            let now = strength(bench);
+            // Seven digits; an EV of some tens has five after its point.
+            assert!((now - before).abs() <= 2e-5 * before, "{light}: {before} is {now} by {offer:?}");
+        };
+        let firsts = offers_of(&mut bench, &watched, page());
+        for first in &firsts {
+            choose(&mut bench, first);
+            same(&bench, first);
+            let there = text(&bench);
+            for second in offers_of(&mut bench, &watched, page()) {
+                choose(&mut bench, &second);
+                same(&bench, &second);
+                put_back(&mut bench, &there);
             }
+            put_back(&mut bench, &fresh);
         }
-        // The whole step, on the scene. Units were offered for the strength that the light had then, not for the last offer's.
-        if list == "unit" {
-            continue;
-        }
-        let step: Vec<_> = changes.iter().map(|(path, value)| (path.as_str(), value.as_deref())).collect();
-        bench.app.set(&step);
-        assert_eq!(bench.app.complaint(), None, "list {list}: {changes:?}");
+        counts.push((light, firsts.len()));
     }
-    println!("{} offers of lists", offers.len());
+    let units = [2, 2, 2, 4, 4, 4, 4, 3, 1, 3, 3];
+    assert!(counts.iter().map(|(_, count)| *count).eq(units), "units: {counts:?}, not {units:?}");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn dial(ui: &mut Ui, name: &str, dial: Dial, [now, solved]: [Option<f64>; 2], pa
 }
 
 /// A list of a property's values by their names in the look.
-fn listing(ui: &mut Ui, now: &str, names: &[&'static str], path: &str, changes: &mut Changes) {
+pub(super) fn listing(ui: &mut Ui, now: &str, names: &[&'static str], path: &str, changes: &mut Changes) {
     let entry = |name: &&str| Entry::new(*name, *name == now, path, Some((*name).to_owned()));
     choice(ui, path, (now, None), names.iter().map(entry).collect(), changes);
 }
@@ -296,6 +296,10 @@ fn strengths(light: &Light) -> Vec<(&'static str, &'static str, f64)> {
     for (property, _, value) in &mut all {
         *value = if *property == "ev100" { *value + luminance.log2() } else { *value * luminance };
     }
+    // Between a tiny surface and its lumens lie more stops than an EV may have.
+    all.retain(|(property, _, value)| {
+        look::Look::default().set(&format!("lights.any.{property}"), &short(*value)).is_ok()
+    });
     all
 }
 

@@ -7,10 +7,11 @@ use glam::{DVec2, DVec3};
 
 use super::{
     handles::{place, point},
-    inspector::{Changes, number},
+    inspector::{Changes, listing, number},
     picture::Tool,
 };
 use crate::{
+    photometry::water::WaterKind,
     scene::water::Water,
     viewer::{
         app::App,
@@ -61,6 +62,11 @@ pub(super) fn page(ui: &mut Ui, stage: &Stage, name: &str, brush: &mut Brush, to
     let [origin, size] = water.rectangle();
     ui.weak(format!("water, {:.2} x {:.2} m from {:.2}, {:.2}", size.x, size.y, origin.x, origin.y));
     super::inspector::grid(ui, "water", |ui| {
+        ui.label("kind");
+        let kind = stage.opened.look.water.get(name).and_then(|look| look.kind);
+        let now = WaterKind::ALL.into_iter().find(|(_, known)| Some(*known) == kind).map_or("unset", |(name, _)| name);
+        listing(ui, now, &WaterKind::ALL.map(|(name, _)| name), &format!("water.{name}.kind"), changes);
+        ui.end_row();
         for (property, value) in water.settings.numbers() {
             let most = match property {
                 "speed" => 100.0,
