@@ -60,6 +60,7 @@ pub fn run(args: &InspectArgs) -> Result<(), CliError> {
         .into_iter()
         .chain(look.light_remarks())
         .chain(scene.profile_remarks())
+        .chain(scene.material_remarks())
         .chain(scene.water_remarks());
     for remark in remarks {
         eprintln!("{remark}");

@@ -4,7 +4,10 @@ use std::{f64::consts::PI, sync::OnceLock};
 
 use glam::Vec3;
 
-use crate::photometry::environment::{DFG_SIZE, dfg_table};
+use crate::{
+    photometry::environment::{DFG_SIZE, dfg_table},
+    scene::MIN_SHEEN_ROUGHNESS,
+};
 
 /// The table, rows of roughness, columns of the cosine to the view, both in `DFG_SIZE` equal steps from 0 to 1: scale and
 /// bias of F0 of GGX (`photometry::environment::dfg_table`), and the directional albedo of white sheen.
@@ -22,9 +25,6 @@ pub fn table() -> &'static [Vec3] {
             .collect()
     })
 }
-
-/// As `MIN_SHEEN_ROUGHNESS` in `shaders/lib/layers.glsl`.
-const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
 /// Distribution of the fibres' normals (1/sr). Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
 /// equation 2.

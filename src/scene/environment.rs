@@ -55,11 +55,21 @@ pub fn load(file: &Path) -> Result<Loaded, EnvironmentError> {
     remarks.extend(bounded);
     let texels = pixels.into_iter().map(Vec3::from_array).collect();
     let mut map = RadianceMap::new(width, height, Rows::Linear, texels).map_err(|error| oops(error.to_string()))?;
-    while map.width() > MAX_WIDTH {
-        let Some(half) = map.halved() else { break };
-        map = half;
-    }
+    remarks.extend(averaged_down(&mut map, MAX_WIDTH));
     Ok(Loaded { map, remarks })
+}
+
+/// Halves a map until it is no wider than `most`; says so.
+fn averaged_down(map: &mut RadianceMap, most: usize) -> Option<String> {
+    let (width, height) = (map.width(), map.height());
+    while map.width() > most {
+        let Some(half) = map.halved() else { break };
+        *map = half;
+    }
+    let narrower = map.width() < width;
+    narrower.then(|| {
+        format!("{width}x{height} pixels are averaged to {}x{}, the most that is kept", map.width(), map.height())
+    })
 }
 
 /// A map may have 2x2 to `MAX_PIXELS` pixels, twice as wide as high.
@@ -136,6 +146,16 @@ mod tests {
         let wanted = 100.0 * std::f64::consts::PI + added;
         assert!((map.illuminance().get() / wanted - 1.0).abs() < 1e-4, "{:?}", map.illuminance());
         assert!(remarks[0].contains("1 infinite, counted as 65504 nits"), "{remarks:?}");
+    }
+
+    #[test]
+    fn wide_maps_are_averaged_down_with_a_remark() {
+        let texels = (0..16 * 8).map(|i| Vec3::splat((i % 16) as f32)).collect();
+        let mut map = RadianceMap::new(16, 8, Rows::Linear, texels).unwrap();
+        assert_eq!(averaged_down(&mut map, 16), None);
+        let told = averaged_down(&mut map, 4).unwrap();
+        assert!(told.contains("16x8") && told.contains("4x2"), "{told}");
+        assert_eq!((map.width(), map.texels()[0].x), (4, 1.5));
     }
 
     #[test]

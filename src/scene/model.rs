@@ -4,7 +4,7 @@
 //! forest; all numbers are finite; every triangle list has a length that is a multiple of three; `normals`, and where
 //! present `tangents`, `uv0`, `uv1` and `colors` are as long as `positions`; normals and tangents have unit length.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use glam::{DMat4, DVec3, Vec2, Vec3, Vec4};
 
@@ -269,6 +269,10 @@ impl Default for Clearcoat {
         }
     }
 }
+
+/// No sheen is narrower (`MIN_SHEEN_ROUGHNESS` in `shaders/lib/layers.glsl`): a smaller roughness shines at grazing angles that
+/// hardly any ray meets.
+pub const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
 
 /// KHR_materials_sheen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -788,6 +792,30 @@ impl Scene {
         told.into_iter().flat_map(|(name, profile)| profile.notes().iter().map(move |note| line(name, note))).collect()
     }
 
+    /// What should be known of materials that are shown: sheens that are drawn rougher than they are. Textures count by their least texel.
+    #[must_use]
+    pub fn material_remarks(&self) -> Option<String> {
+        let meshes = self.walk().into_iter().filter_map(|placed| self.meshes.get(placed.node.mesh?));
+        let used = meshes.flat_map(|mesh| &mesh.primitives).filter_map(|primitive| primitive.material);
+        let used: BTreeSet<usize> = used.collect();
+        let image = |of: TextureRef| self.images.get(self.textures.get(of.texture)?.image);
+        let least = |sheen: &Sheen| {
+            let texels = sheen.roughness_texture.and_then(image).map(|image| image.rgba8.iter().skip(3).step_by(4));
+            let texel = texels.and_then(Iterator::min).map_or(1.0, |&texel| f32::from(texel) / 255.0);
+            f64::from(sheen.roughness * texel)
+        };
+        let narrow = |index: &usize| {
+            let sheen = &self.materials.get(*index)?.sheen;
+            let acts = sheen.color.max_element() > 0.0 && least(sheen) < MIN_SHEEN_ROUGHNESS;
+            acts.then(|| Things::materials(self).address(*index)).flatten()
+        };
+        let narrow: Vec<String> = used.iter().filter_map(narrow).collect();
+        (!narrow.is_empty()).then(|| {
+            let names = narrow.join(", ");
+            format!("materials {names}: a sheen's roughness below {MIN_SHEEN_ROUGHNESS} counts as that")
+        })
+    }
+
     /// Gives primitives the materials of a variant, by its address; false if there is none.
     pub fn choose_variant(&mut self, address: &str) -> bool {
         let things = Things::named(self.variants.iter().map(|variant| variant.name.as_str()));
@@ -841,5 +869,52 @@ impl Scene {
             .flat_map(|mesh| &mesh.primitives)
             .map(|primitive| primitive.indices.len() / 3)
             .sum()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::{
+        build::{SceneBuilder, dielectric},
+        procedural::shapes,
+    };
+
+    #[test]
+    fn sheens_that_are_drawn_rougher_are_told() {
+        let shown = |roughness: f32, texel: u8, color: Vec3| {
+            let mut builder = SceneBuilder::new("cloth");
+            let sheen = Sheen { color, roughness, ..Sheen::default() };
+            let cloth = builder.add_material(Material { sheen, ..dielectric("velvet", Vec3::ONE, 1.0) });
+            // No primitive has it.
+            builder.add_material(Material {
+                sheen: Sheen { roughness: 0.0, ..sheen },
+                ..dielectric("idle", Vec3::ONE, 1.0)
+            });
+            let mesh = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 1, 1), cloth);
+            builder.instance("sheet", mesh, DMat4::IDENTITY);
+            let mut scene = builder.build().unwrap();
+            scene.images.push(Image {
+                name: "texels".into(),
+                width: 2,
+                height: 1,
+                rgba8: [0, 0, 0, 255, 0, 0, 0, texel].into(),
+                is_error_pattern: false,
+                blocks: None,
+            });
+            scene.textures.push(Texture { image: 0, sampler: Sampler::default() });
+            scene.materials[0].sheen.roughness_texture =
+                Some(TextureRef { texture: 0, uv_set: 0, transform: TextureRef::IDENTITY });
+            scene.material_remarks()
+        };
+        assert_eq!(shown(0.07, 255, Vec3::ONE), None);
+        assert_eq!(shown(0.01, 255, Vec3::ZERO), None);
+        // 0.5 times 36 of 255 is 0.0706, times 35 0.0686.
+        assert_eq!(shown(0.5, 36, Vec3::ONE), None);
+        for (roughness, texel) in [(0.06, 255), (0.5, 35)] {
+            let told = shown(roughness, texel, Vec3::ONE).unwrap();
+            assert!(told.contains("velvet") && !told.contains("idle") && told.contains("0.07"), "{told}");
+        }
     }
 }

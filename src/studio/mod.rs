@@ -5,6 +5,7 @@ pub mod expose;
 pub mod preview;
 
 use std::{
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
@@ -278,6 +279,7 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
     remarks.extend(look.environment.remark());
     remarks.extend(look.light_remarks());
     remarks.extend(scene.profile_remarks());
+    remarks.extend(scene.material_remarks());
     remarks.extend(look.lens_remarks());
     remarks.extend(look.gi.remarks());
     remarks.extend(scene.water_remarks());
@@ -340,7 +342,19 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
         }
     }
     let size = args.size.unwrap_or_else(|| default_size(&look, &projection));
+    let shape = default_shape(&look, &projection);
+    if args.size.is_none() && look.camera.rig.resolution.is_none() && !SHAPES.contains(&shape) {
+        remarks.push(format!(
+            "the camera's picture is {shape} times as wide as high, and this one {:.1} times; --size gives another",
+            f64::from(size.width) / f64::from(size.height)
+        ));
+    }
     let (projection, effects, lens) = through_the_lens(&look, projection, size, None)?;
+    if lens.as_deref().is_some_and(Mounted::sees_too_far) {
+        remarks.push(
+            "the lens sees more than 80 degrees off its axis, where no flat picture reaches: that is black".into(),
+        );
+    }
     look.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
     Ok(Opened { request, scene, look, camera_name, camera, size, effects, lens, animated, remarks })
@@ -404,15 +418,25 @@ fn default_size(look: &Look, projection: &Projection) -> Size {
     if let Some([width, height]) = look.camera.rig.resolution {
         return Size { width, height };
     }
+    Size {
+        width: (720.0 * default_shape(look, projection).clamp(*SHAPES.start(), *SHAPES.end())).round() as u32,
+        height: 720,
+    }
+}
+
+/// Width over height of pictures whose size nobody says.
+const SHAPES: RangeInclusive<f32> = 0.1..=10.0;
+
+/// Width over height of the camera's picture where nobody says how large it is.
+fn default_shape(look: &Look, projection: &Projection) -> f32 {
     let rig = &look.camera.rig;
     let sensor = rig.sensor.filter(|_| rig.focal_length.is_some() || rig.prescription.is_some());
-    let aspect = match *projection {
+    match *projection {
         // A body with a lens takes pictures of its sensor's shape.
         _ if sensor.is_some() => sensor.map_or(1.0, |sensor| sensor.width / sensor.height) as f32,
         Projection::Perspective { aspect, .. } => aspect.unwrap_or(16.0 / 9.0),
         Projection::Orthographic { half_width, half_height, .. } => half_width / half_height,
-    };
-    Size { width: (720.0 * aspect.clamp(0.1, 10.0)).round() as u32, height: 720 }
+    }
 }
 
 /// Name, node, place and projection of the camera.
@@ -773,5 +797,29 @@ impl Opened {
             aovs,
             ..Settings::default()
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::scene::build::SceneBuilder;
+
+    #[test]
+    fn pictures_of_another_shape_than_the_cameras_are_told() {
+        let opened = |aspect: f32, size: Option<Size>| {
+            let mut builder = SceneBuilder::new("strip");
+            builder.camera("Eye", DVec3::Z, DVec3::ZERO, 0.2, Some(aspect));
+            let look = Look { default_light: Some(false), ..Look::default() };
+            let request = Request { size, ..Request::default() };
+            dress(&request, builder.build().unwrap(), look, vec![]).unwrap()
+        };
+        let told = |opened: &Opened| opened.remarks.iter().filter(|remark| remark.contains("as wide as high")).count();
+        assert_eq!(told(&opened(10.0, None)), 0);
+        let wide = opened(20.0, None);
+        assert_eq!((wide.size, told(&wide)), (Size { width: 7200, height: 720 }, 1), "{:?}", wide.remarks);
+        assert_eq!(told(&opened(0.05, None)), 1);
+        assert_eq!(told(&opened(20.0, Some(Size { width: 100, height: 10 }))), 0);
     }
 }

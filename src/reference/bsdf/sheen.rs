@@ -8,8 +8,7 @@ use glam::DVec3;
 
 use super::albedo::Table;
 
-/// No sheen is narrower: a smaller roughness shines at grazing angles that hardly any ray meets.
-pub const MIN_SHEEN_ROUGHNESS: f64 = 0.07;
+pub use crate::scene::MIN_SHEEN_ROUGHNESS;
 
 /// Fibres on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -442,6 +442,10 @@ impl Source<'_> {
             };
             sets.push(numbers.into_iter().zip(weights).map(&mut one).collect());
         }
+        if self.accessor(&format!("JOINTS_{MAX_JOINT_SETS}")).is_some() {
+            let joints = 4 * MAX_JOINT_SETS;
+            report.unsupported(self.at, format!("joints beyond the first {joints} of a vertex move nothing"));
+        }
         for (count, what) in [
             (beyond, format!("name joints beyond the {joints} of the skin; they move nothing")),
             (wrong, "weights are negative or not finite; they count 0".into()),

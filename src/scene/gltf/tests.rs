@@ -463,6 +463,32 @@ fn morph_targets_are_added_at_the_weights_of_mesh_or_node() {
 }
 
 #[test]
+fn joints_beyond_the_first_sixty_four_are_noted() {
+    for (sets, noted) in [(16, 0), (17, 1)] {
+        let mut value = triangle();
+        let mut bytes = vec![0u8; 12];
+        bytes.extend(floats(&[0.25; 12]));
+        value["buffers"].as_array_mut().unwrap().push(json!({"byteLength": bytes.len(), "uri": data_uri(&bytes)}));
+        let views = value["bufferViews"].as_array_mut().unwrap();
+        views.push(json!({"buffer": 1, "byteLength": 12}));
+        views.push(json!({"buffer": 1, "byteOffset": 12, "byteLength": 48}));
+        let accessors = value["accessors"].as_array_mut().unwrap();
+        accessors.push(json!({"bufferView": 3, "componentType": 5121, "type": "VEC4", "count": 3}));
+        accessors.push(json!({"bufferView": 4, "componentType": 5126, "type": "VEC4", "count": 3}));
+        for set in 0..sets {
+            let attributes = &mut value["meshes"][0]["primitives"][0]["attributes"];
+            attributes[format!("JOINTS_{set}")] = json!(3);
+            attributes[format!("WEIGHTS_{set}")] = json!(4);
+        }
+        value["nodes"] = json!([{"mesh": 0, "skin": 0, "name": "n"}, {"name": "bone"}]);
+        value["scenes"][0]["nodes"] = json!([0, 1]);
+        value["skins"] = json!([{"joints": [1]}]);
+        let scene = read(&value).unwrap();
+        assert_eq!(kinds(&scene, NoteKind::Unsupported).len(), noted, "{sets}: {:?}", scene.notes);
+    }
+}
+
+#[test]
 fn vertex_colours_may_be_bytes_and_lack_opacity() {
     let mut value = triangle();
     let mut bytes = floats(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
