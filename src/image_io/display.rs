@@ -44,7 +44,7 @@ pub(super) fn read(bytes: &[u8], format: Format, check: SizeCheck<'_>) -> Result
 /// # Errors
 /// A PNG that is damaged, grey, or of a size that may not be read.
 pub fn wide_codes(bytes: &[u8], check: SizeCheck<'_>) -> Result<Texels<[u16; 4]>, String> {
-    let picture = picture(bytes, Format::Png, check)?;
+    let picture = caught(|| picture(bytes, Format::Png, check))?;
     let kind = picture.color();
     if !kind.has_color() {
         return Err("it is grey".into());

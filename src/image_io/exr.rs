@@ -5,7 +5,7 @@
 //! Attributes and compressed blocks are decoded by the crate `exr`. Chunks are found here, so that parts that are not
 //! asked for, deep ones among them, do not matter, and nothing is allocated that the file's length rules out.
 
-use std::io::Cursor;
+use std::{collections::HashMap, io::Cursor};
 
 use ::exr::{
     block::{
@@ -104,12 +104,16 @@ impl Group {
 fn groups(part: usize, header: &Header) -> Vec<Group> {
     let part_name = header.own_attributes.layer_name.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut layers: Vec<(String, Vec<(String, usize)>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for (index, channel) in header.channels.list.iter().enumerate() {
         let name = channel.name.to_string();
         let (layer, channel) = name.rsplit_once('.').unwrap_or(("", &name));
-        match layers.iter_mut().find(|(known, _)| known == layer) {
-            Some((_, channels)) => channels.push((channel.to_owned(), index)),
-            None => layers.push((layer.to_owned(), vec![(channel.to_owned(), index)])),
+        let place = *known.entry(layer.to_owned()).or_insert_with(|| {
+            layers.push((layer.to_owned(), Vec::new()));
+            layers.len() - 1
+        });
+        if let Some((_, channels)) = layers.get_mut(place) {
+            channels.push((channel.to_owned(), index));
         }
     }
     let named = |(layer, channels): (String, Vec<(String, usize)>)| {
@@ -427,7 +431,10 @@ impl<'a> Exr<'a> {
         // A table that was never written, or points elsewhere: the chunks lie one after the other.
         let mut places = Vec::new();
         let mut at = end;
-        while let Some(place) = self.place(at) {
+        // One more than there are is enough to find out that they are not what the header states.
+        while places.len() <= count
+            && let Some(place) = self.place(at)
+        {
             at = place.start + place.size;
             if place.part == part && place.is_largest() {
                 places.push(place);

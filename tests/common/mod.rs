@@ -87,6 +87,11 @@ pub fn no_gpu(what: &str) -> bool {
     none
 }
 
+/// Whether `SUNNY16_LONG` asks for the tests' long forms: more instances of what the short ones show, and more time for it.
+pub fn long() -> bool {
+    env::var_os("SUNNY16_LONG").is_some()
+}
+
 pub fn gpu_with(faults: Vec<Fault>) -> Option<Guard> {
     gpu_by(RayMethod::Auto, faults)
 }

@@ -267,7 +267,9 @@ fn webp_comes_back() {
     };
     let scene = load(&textured(&bytes, "image/webp", "base", change));
     assert_eq!(scene.images[0].rgba8.as_ref(), picture.as_raw().as_slice());
-    for length in 12..bytes.len() {
+    // A chunk of odd size has a byte of padding after it, which decoders do not miss.
+    let chunk = u32::from_le_bytes(bytes[16..20].try_into().unwrap()) as usize;
+    for length in 12..20 + chunk {
         let scene = load(&textured(&bytes[..length], "image/webp", "base", change));
         assert!(scene.images[0].is_error_pattern, "{length} bytes");
     }

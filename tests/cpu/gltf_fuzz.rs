@@ -158,7 +158,8 @@ impl Tally {
         let start = Instant::now();
         let result = catch_unwind(|| gltf::load_bytes("fuzz", bytes, &NoFiles));
         let result = result.unwrap_or_else(|_| panic!("{case}: panicked"));
-        assert!(start.elapsed() < Duration::from_secs(20), "{case}: {:?}", start.elapsed());
+        // A guard against work without end: the largest cases take seconds where nothing else runs.
+        assert!(start.elapsed() < Duration::from_secs(120), "{case}: {:?}", start.elapsed());
         match result {
             Ok(scene) => {
                 assert_sound(&scene, case);

@@ -7,8 +7,8 @@ use crate::common::gpu;
 use glam::Vec3;
 use sunny16::{
     camera::Exposure,
-    frame::{Aov, GiSettings, LightListSettings, Settings, ShadowSettings, SsrSettings},
-    photometry::color,
+    frame::{AoSettings, Aov, GiSettings, LightListSettings, Settings, ShadowSettings, SsrSettings},
+    photometry::{Nit, color},
     scene::{look::ShadowMethod, procedural::demos::Demo},
     studio::{self, Request},
 };
@@ -94,25 +94,36 @@ fn measure(size: &str, rays: u32, maps: bool) {
         let plain = Settings {
             gi: GiSettings::default(),
             ssr: SsrSettings::default(),
+            ao: AoSettings { enabled: false, ..AoSettings::default() },
             light_lists: LightListSettings { enabled: false, ..LightListSettings::default() },
             aovs: vec![Aov::DirectDiffuse],
             ..opened.settings(Exposure::default(), vec![])
         };
         let own = opened.shadows();
         let traced = ShadowSettings { enabled: true, method: ShadowMethod::Traced, samples: rays, ..own };
-        // Trees for all rays do for every method; at the exposure of the look, for half floats.
+        // Trees for all rays do for every method.
         let scene = renderer.upload_for(&opened.scene, &traced).unwrap();
-        let exposure = studio::expose::exposure(&opened, &mut renderer, &scene, &view, false).unwrap().exposure;
-        let mut light = |shadows: ShadowSettings| {
+        let mut light = |shadows: ShadowSettings, exposure: Exposure| {
             let picture = renderer.render(&scene, &view, &Settings { shadows, exposure, ..plain.clone() }).unwrap();
             blocks(&picture.aovs[0].1, picture.width)
         };
-        let open = light(ShadowSettings { enabled: false, ..own });
-        let want = light(traced);
+        // Half floats hold about 30 stops: the mean without shadows is exposed as a meter would.
+        let unshadowed = ShadowSettings { enabled: false, ..own };
+        let mut exposure = Exposure::default();
+        let open = loop {
+            let open = light(unshadowed, exposure);
+            let mean = open.iter().sum::<f64>() / open.len() as f64;
+            let read = Exposure::from_luminance(Nit(mean)).unwrap();
+            if read.stops_above(exposure).abs() < 1.0 {
+                break open;
+            }
+            exposure = read;
+        };
+        let want = light(traced, exposure);
         let methods = [("its own", own), ("maps", ShadowSettings { method: ShadowMethod::Maps, ..own })];
         for (name, shadows) in methods.into_iter().take(if maps { 2 } else { 1 }) {
             let width = view.width as usize / 2;
-            let Difference { leaks, gaps, rms } = difference(&light(shadows), &want, &open, width);
+            let Difference { leaks, gaps, rms } = difference(&light(shadows, exposure), &want, &open, width);
             println!(
                 "{:<16} {name:>10} {:>10.4} {:>10.4} {:>10.2}",
                 demo.name,

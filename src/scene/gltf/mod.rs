@@ -382,7 +382,7 @@ fn buffers<'a>(
     for (i, buffer) in items(root, "buffers").iter().enumerate() {
         let at = place.index(i);
         let length = json::index(buffer, "byteLength").unwrap_or(0);
-        let fault = report.fault(&at).map(|problem| ReadError::Broken(format!("{at}: {problem}")));
+        let fault = report.fault(at).map(|problem| ReadError::Broken(format!("{at}: {problem}")));
         let bytes = match buffer.get("uri").and_then(Value::as_str) {
             None if fault.is_some() => Err(fault.unwrap_or_else(|| ReadError::Broken(String::new()))),
             None if i == 0 && glb => match bin {

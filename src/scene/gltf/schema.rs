@@ -618,7 +618,7 @@ impl Reach {
         match kind {
             Ref(collection) => {
                 if let Some(number) = number(value) {
-                    self.element(*collection, number);
+                    self.element(collection, number);
                 }
             }
             Obj(object) => {

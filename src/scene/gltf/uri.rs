@@ -55,9 +55,13 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
         }
         return Ok(Target::Data { mime, payload, base64, odd });
     }
-    // RFC 3986: a scheme is what stands before a colon that comes before any slash.
+    // RFC 3986 section 3.1: a letter, then letters, digits, '+', '-' and '.', before a colon. A name such as `12:30.png` has none.
+    let is_scheme = |scheme: &str| {
+        let digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        scheme.is_empty() || scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(digit)
+    };
     if let Some((scheme, _)) = uri.split_once(':')
-        && !scheme.contains(['/', '?', '#'])
+        && is_scheme(scheme)
     {
         return Err(if scheme.is_empty() {
             "an empty scheme".into()
@@ -68,7 +72,9 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
     let before = uri.split(['?', '#']).next().unwrap_or_default();
     let decoded = percent_decode_str(before).decode_utf8().map_err(|_| "a path that is not UTF-8");
     let literal = normalized(uri).ok();
-    let path = decoded.map_err(str::to_owned).and_then(|path| normalized(&path))?;
+    let path = decoded.map_err(str::to_owned).and_then(|path| normalized(&path));
+    // A name that was never encoded and cannot be decoded is the file's own.
+    let path = path.or_else(|error| literal.clone().ok_or(error))?;
     Ok(Target::File { literal: literal.filter(|literal| *literal != path), path })
 }
 
@@ -91,9 +97,9 @@ fn normalized(path: &str) -> Result<String, String> {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
-            // A drive letter that was percent-encoded would be absolute on Windows.
-            _ if part.contains(':') && parts.iter().all(|part| *part == "..") => {
-                return Err("a path with a drive or scheme".into());
+            // A drive, percent-encoded or further on, would be absolute on Windows, where names have no colons.
+            _ if part.contains(':') && (cfg!(windows) || part.len() == 2) => {
+                return Err("a path with a drive".into());
             }
             _ => parts.push(part),
         }
@@ -152,6 +158,11 @@ mod tests {
         assert_eq!(parse("../c.bin"), file("../c.bin"));
         assert_eq!(parse("a/../../x/../c"), file("../c"));
         assert_eq!(parse("..\\..\\x"), file("../../x"));
+        if cfg!(unix) {
+            assert_eq!(parse("12:30.png"), file("12:30.png"));
+            assert_eq!(parse("a%3Ab.png"), both("a:b.png", "a%3Ab.png"));
+        }
+        assert_eq!(parse("rate%A0.png"), file("rate%A0.png"));
         for bad in [
             "/etc/passwd",
             "%2Fetc/x",
@@ -164,6 +175,7 @@ mod tests {
             "C:/x",
             "C%3A/x",
             "../C%3A/x",
+            "../a/C:/x",
             "a%00",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
