@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 
-use super::{Encoding, Format, Image, MAX_PIXELS, SizeCheck, Texels, damaged};
+use super::{Encoding, Format, Image, MAX_PIXELS, SizeCheck, Texels, caught, damaged};
 use crate::photometry::color;
 
 /// Reads a PNG or JPEG.

@@ -211,7 +211,7 @@ pub fn import(scene: &Path, root: Option<&Path>) -> Result<Scene, StudioError> {
 fn working_root(scene: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let wide = here.parent().is_none() || home.is_some_and(|home| gltf::contains(&here, &home.join("scene")));
+    let wide = here.parent().is_none() || home.is_none_or(|home| gltf::contains(&here, &home.join("scene")));
     (!wide && gltf::contains(&here, scene)).then_some(here)
 }
 
