@@ -173,21 +173,6 @@ fn spots_fall_with_the_aperture() {
     assert_eq!(lens("fisheye-10", &Dials::default()).illuminance(dvec2(0.018, 0.012), LINE_D, Losses::Ignored), 0.0);
 }
 
-/// The 10 mm fisheye has the horizon, and more, within its circle; a normal lens has nothing there.
-#[test]
-fn only_a_fisheye_sees_too_far() {
-    let sees = |name: &str, gate: [f64; 2]| {
-        let faults = Faults { distortion: true, colors: false, vignetting: true };
-        let prescription = Prescription::builtin(name).unwrap().unwrap();
-        Mounted::new(&prescription, &Dials { f_stop: Some(8.0), ..Dials::default() }, gate, faults, true)
-            .unwrap()
-            .sees_too_far()
-    };
-    assert!(!sees("dgauss-50-f2", [0.036, 0.024]));
-    assert!(!sees("fisheye-10", [0.012, 0.008]));
-    assert!(sees("fisheye-10", [0.036, 0.024]));
-}
-
 /// Rays through the pupil of a mounted lens: their mean direction is that of the chief ray, also without breathing, and their light that of the pupil with
 /// blades to any side.
 #[test]

@@ -264,16 +264,6 @@ impl Mounted {
         if self.faults.vignetting { self.imaging.at(self.shown(place)).light } else { 1.0 }
     }
 
-    /// Whether the lens has light where it looks so far to the side that a flat picture has no place for it.
-    #[must_use]
-    pub fn sees_too_far(&self) -> bool {
-        let place = |i: usize| dvec2((i % NODES) as f64, (i / NODES) as f64) / (NODES - 1) as f64 * self.gate / 2.0;
-        (0..NODES * NODES).map(place).any(|place| {
-            let at = self.shown(place);
-            self.imaging.direction(at, 1).abs().max_element() > STEEPEST && self.imaging.at(at).light > 0.0
-        })
-    }
-
     /// The ray from a place of the picture (m) with all in focus: through the middle of the pupil, of green light or of one of
     /// red, green and blue.
     #[must_use]

@@ -350,11 +350,6 @@ pub fn dress(args: &Request, mut scene: Scene, look: Look, mut remarks: Vec<Stri
         ));
     }
     let (projection, effects, lens) = through_the_lens(&look, projection, size, None)?;
-    if lens.as_deref().is_some_and(Mounted::sees_too_far) {
-        remarks.push(
-            "the lens sees more than 80 degrees off its axis, where no flat picture reaches: that is black".into(),
-        );
-    }
     look.ghosts(lens.as_deref())?;
     let (request, camera, scene) = (args.clone(), (world, projection), Arc::new(scene));
     Ok(Opened { request, scene, look, camera_name, camera, size, effects, lens, animated, remarks })

@@ -70,11 +70,13 @@ pub(super) fn parse(uri: &str) -> Result<Target<'_>, String> {
         });
     }
     let before = uri.split(['?', '#']).next().unwrap_or_default();
-    let decoded = percent_decode_str(before).decode_utf8().map_err(|_| "a path that is not UTF-8");
     let literal = normalized(uri).ok();
-    let path = decoded.map_err(str::to_owned).and_then(|path| normalized(&path));
-    // A name that was never encoded and cannot be decoded is the file's own.
-    let path = path.or_else(|error| literal.clone().ok_or(error))?;
+    let path = match (percent_decode_str(before).decode_utf8(), &literal) {
+        (Ok(path), _) => normalized(&path)?,
+        // A name that was never encoded and cannot be decoded is the file's own.
+        (Err(_), Some(literal)) => literal.clone(),
+        (Err(_), None) => return Err("a path that is not UTF-8".into()),
+    };
     Ok(Target::File { literal: literal.filter(|literal| *literal != path), path })
 }
 
