@@ -1,8 +1,11 @@
 //! `sunny16 validate`: every case against closed forms, other renderers and our own two.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
     time::Instant,
 };
 
@@ -69,17 +72,31 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
     let gpu = if wants_device { Some(Gpu::open(&args.device.options()?)?) } else { None };
     let mut renderer = gpu.as_ref().map(Renderer::new).transpose()?;
     path::listen();
+    let started = Instant::now();
     let mut all = Vec::new();
     let mut left_out = 0;
-    for case in cases {
-        let done = run_case(case, renderer.as_mut())?;
-        print(args, &done);
-        left_out += done.case.checks().saturating_sub(done.rows.len());
-        if let Some(folder) = &args.report {
-            keep(folder, &done)?;
+    // The path tracer is a case ahead of the raster renderer: one keeps all processors busy, the other few of them.
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        scope.spawn(move || {
+            for case in cases {
+                // No one listens any more where a case has ended the run by its error.
+                if sender.send(trace_case(case)).is_err() {
+                    break;
+                }
+            }
+        });
+        for traced in receiver {
+            let done = judge_case(traced?, renderer.as_mut())?;
+            print(args, &done);
+            left_out += done.case.checks().saturating_sub(done.rows.len());
+            if let Some(folder) = &args.report {
+                keep(folder, &done)?;
+            }
+            all.push(done);
         }
-        all.push(done);
-    }
+        Ok::<_, CliError>(())
+    })?;
     drop(renderer);
     let messages = gpu.as_ref().map(|gpu| gpu.validation_messages()).unwrap_or_default();
     let rows = || all.iter().flat_map(|done| &done.rows);
@@ -90,7 +107,7 @@ pub fn run(args: &ValidateArgs) -> Result<(), CliError> {
         write_results(folder, &all, device)?;
         println!("report: {}", folder.join("index.html").display());
     }
-    let seconds: f64 = all.iter().map(|done| done.seconds).sum();
+    let seconds = started.elapsed().as_secs_f64();
     let without = if left_out > 0 { format!(", {left_out} left out with the raster renderer") } else { String::new() };
     println!("{} cases, {total} checks, {broken} broken{without}, {seconds:.0} s", all.len());
     if !messages.is_empty() {
@@ -146,7 +163,18 @@ fn opened(case: &Case, more: &[String]) -> Result<Opened, CliError> {
     })
 }
 
-fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, CliError> {
+/// A case with what it needs no device for: its references, and the path tracer's pictures.
+struct Traced {
+    case: Case,
+    scene: Opened,
+    shots: Shots,
+    /// By the number of the expectation with properties of its own.
+    changed: BTreeMap<usize, Shot>,
+    seconds: f64,
+}
+
+/// The first half of a case.
+fn trace_case(case: Case) -> Result<Traced, CliError> {
     let started = Instant::now();
     let scene = opened(&case, &[])?;
     let mut shots = Shots::new();
@@ -167,23 +195,47 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
         }
         shots.insert(reference.name.clone(), Shot { picture, variance: None });
     }
-    let world = world_of(&scene);
-    // The path tracer's picture is what the camera meters, needed or not.
-    shots.insert("path".into(), traced(&case, &scene, &world, true)?);
-    if case.needs("path_centres") {
-        shots.insert("path_centres".into(), traced(&case, &scene, &world, false)?);
+    {
+        let world = world_of(&scene);
+        // The path tracer's picture is what the camera meters, needed or not.
+        shots.insert("path".into(), traced(&case, &scene, &world, true)?);
+        if case.needs("path_centres") {
+            shots.insert("path_centres".into(), traced(&case, &scene, &world, false)?);
+        }
     }
+    let mut changed = BTreeMap::new();
+    for (number, expect) in case.expects.iter().enumerate() {
+        // The raster renderer's picture is not among them yet.
+        if !expect.set.is_empty() && shots.contains_key(&expect.test) {
+            let scene = opened(&case, &expect.set)?;
+            let shot = traced(&case, &scene, &world_of(&scene), expect.test == "path")?;
+            changed.insert(number, shot);
+        }
+    }
+    Ok(Traced { case, scene, shots, changed, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// The second half of a case: the raster renderer's pictures, and all figures beside their limits.
+fn judge_case(traced: Traced, mut renderer: Option<&mut Renderer>) -> Result<Outcome, CliError> {
+    let started = Instant::now();
+    let Traced { case, scene, mut shots, mut changed, seconds } = traced;
     if let Some(renderer) = renderer.as_deref_mut().filter(|_| case.needs("raster")) {
         shots.insert("raster".into(), rastered(&scene, renderer)?);
     }
     let exposure = camera(&scene, &shots)?.0;
     let mut rows = validation::not_finite(&shots);
-    for expect in &case.expects {
+    for (number, expect) in case.expects.iter().enumerate() {
         let Some(shot) = shots.get(&expect.test) else { continue };
         let row = if expect.set.is_empty() && !expect.exposed {
             validation::expected(&case, expect, shot)
         } else {
-            validation::expected(&case, expect, &changed(&case, expect, shot, renderer.as_deref_mut())?)
+            let scene = opened(&case, &expect.set)?;
+            let shot = match (changed.remove(&number), renderer.as_deref_mut()) {
+                (Some(traced), _) => traced,
+                (None, Some(renderer)) if !expect.set.is_empty() => rastered(&scene, renderer)?,
+                _ => shot.clone(),
+            };
+            validation::expected(&case, expect, &exposed(&scene, expect, shot)?)
         };
         rows.push(row.map_err(|detail| in_case(&case, detail))?);
     }
@@ -193,7 +245,7 @@ fn run_case(case: Case, mut renderer: Option<&mut Renderer>) -> Result<Outcome, 
             rows.extend(more.map_err(|detail| in_case(&case, detail))?);
         }
     }
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = seconds + started.elapsed().as_secs_f64();
     Ok(Outcome { case, shots, rows, ev100: exposure.ev100().get(), seconds })
 }
 
@@ -201,17 +253,11 @@ fn in_case(case: &Case, detail: String) -> CliError {
     CaseError { file: case.folder.join("case.toml").display().to_string(), detail }.into()
 }
 
-/// The picture that an expectation with properties of its own speaks of, as the camera gives it where that is asked.
-fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Renderer>) -> Result<Shot, CliError> {
-    let scene = opened(case, &expect.set)?;
-    let mut shot = match (expect.set.is_empty(), expect.test.as_str(), renderer) {
-        (true, ..) => shot.clone(),
-        (_, "raster", Some(renderer)) => rastered(&scene, renderer)?,
-        (_, name, _) => traced(case, &scene, &world_of(&scene), name == "path")?,
-    };
+/// A picture of `scene` as an expectation speaks of it: as the camera gives it, where that is asked.
+fn exposed(scene: &Opened, expect: &Expect, mut shot: Shot) -> Result<Shot, CliError> {
     if expect.exposed {
         let shots = Shots::from([("path".to_string(), shot.clone())]);
-        let (exposure, white_balance) = camera(&scene, &shots)?;
+        let (exposure, white_balance) = camera(scene, &shots)?;
         let seen =
             |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
         let pixels = shot.picture.pixels().iter().map(seen).collect();
@@ -222,13 +268,13 @@ fn changed(case: &Case, expect: &Expect, shot: &Shot, renderer: Option<&mut Rend
     Ok(shot)
 }
 
-/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
 /// The exposure of a picture that was traced, by the dials or by what it holds.
 fn path_exposure(scene: &Opened, nits: &[DVec3]) -> Result<Exposure, CliError> {
     let size = (scene.size.width as usize, scene.size.height as usize);
     Ok(expose::exposed_for(scene, expose::meter_of(scene, nits, size, |_| 1.0)?)?.exposure)
 }
 
+/// The camera's multiplier (1/nits) and white balance: by its dials, else by its meter on our picture.
 fn camera(scene: &Opened, shots: &Shots) -> Result<(Exposure, Mat3), CliError> {
     let nits: Vec<DVec3> = shots
         .get("path")

@@ -47,7 +47,12 @@ fn render(renderer: &mut Renderer, scene: &mut Scene) -> Vec<u8> {
         let Ok(nits) = metering::meter(&luminances, picture.width, picture.height, MeterMode::LogAverage) else {
             break;
         };
-        settings.exposure = Exposure::from_luminance(nits).unwrap();
+        let metered = Exposure::from_luminance(nits).unwrap();
+        // What is already exposed by its meter is the same picture once more.
+        if (metered.multiplier() / settings.exposure.multiplier() - 1.0).abs() < 1e-3 {
+            return picture.display;
+        }
+        settings.exposure = metered;
     }
     renderer.render(&on_device, &view, &settings).unwrap().display
 }
