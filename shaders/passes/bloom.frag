@@ -1,9 +1,10 @@
 #version 460
-// Glare of the lens: a part of each pixel's light is spread over the picture, the rest stays where it is.
+// Glare of the lens: a part of each pixel's light is spread over the picture. What of it would leave the picture, or
+// not the pixel, stays where it is: the light's sum and even fields stay as they are (docs/camera-effects.md).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
-#include "lib/half_size.glsl"
+#include "lib/glare.glsl"
 #include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
@@ -12,7 +13,19 @@ layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
 layout(location = 0) out vec4 out_light;
 
 void main() {
+    const float weights[3] = float[](0.25, 0.5, 0.25);
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = bloom.direct * texelFetch(light_image, pixel, 0).rgb + bloom.weight * from_half_size(wider_image, pixel).rgb;
+    ivec2 size = textureSize(light_image, 0);
+    vec4 glare = from_wider(wider_image, pixel);
+    for (int y = 0; y < 3; ++y) {
+        for (int x = 0; x < 3; ++x) {
+            ivec2 at = pixel + ivec2(x, y) - 1;
+            if (all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, size))) {
+                glare += bloom.weight * weights[x] * weights[y] * vec4(texelFetch(light_image, at, 0).rgb, 1.0);
+            }
+        }
+    }
+    vec3 own = texelFetch(light_image, pixel, 0).rgb;
+    vec3 light = own * (1.0 - bloom.fraction * glare.a) + bloom.fraction * glare.rgb;
     out_light = vec4(to_half_range(light), 1.0);
 }

@@ -1,23 +1,35 @@
 #version 460
+// variants: FIRST
 // The next coarser level of the glare pyramid: weights 1 3 3 1 a direction, the uniform quadratic B-spline's two-scale
-// relation, under which each texel keeps its share of the light.
+// relation, under which each texel keeps its share of the light. Alpha is the share of a picture of ones. Nothing lies
+// beyond the picture; levels have a texel around it, whose splines reach into it. FIRST reads the picture itself.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#include "lib/glare.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec4 out_light;
 
 void main() {
     const float weights[4] = float[](0.125, 0.375, 0.375, 0.125);
-    ivec2 last = textureSize(light_image, 0) - 1;
-    ivec2 first = ivec2(gl_FragCoord.xy) * 2 - 1;
-    vec3 sum = vec3(0.0);
+    ivec2 size = textureSize(light_image, 0);
+    ivec2 first = (ivec2(gl_FragCoord.xy) - MARGIN) * 2 - 1;
+#ifndef FIRST
+    first += MARGIN;
+#endif
+    vec4 sum = vec4(0.0);
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
-            // Beyond the picture its border goes on, so that it does not darken.
-            vec3 light = texelFetch(light_image, clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb;
+            ivec2 at = first + ivec2(x, y);
+            if (any(lessThan(at, ivec2(0))) || any(greaterThanEqual(at, size))) {
+                continue;
+            }
+            vec4 light = texelFetch(light_image, at, 0);
+#ifdef FIRST
+            light.a = 1.0;
+#endif
             sum += weights[x] * weights[y] * light;
         }
     }
-    out_light = vec4(sum, 1.0);
+    out_light = sum;
 }

@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
-#include "lib/half_size.glsl"
+#include "lib/glare.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D level_image;
 #ifndef LAST
@@ -15,9 +15,9 @@ layout(location = 0) out vec4 out_light;
 
 void main() {
     ivec2 texel = ivec2(gl_FragCoord.xy);
-    vec3 light = bloom.weight * texelFetch(level_image, texel, 0).rgb;
+    vec4 light = bloom.weight * texelFetch(level_image, texel, 0);
 #ifndef LAST
-    light += from_half_size(wider_image, texel).rgb;
+    light += from_wider(wider_image, texel - MARGIN);
 #endif
-    out_light = vec4(light, 1.0);
+    out_light = light;
 }

@@ -52,8 +52,8 @@ struct TaaConstants {
 };
 
 struct BloomConstants {
-    float weight;              // of this level's light (up), or of the scattered light (mix)
-    float direct;              // of light that is not scattered
+    float weight;              // of this level's light
+    float fraction;            // of a pixel's light that is scattered
 };
 
 struct VignettingConstants {

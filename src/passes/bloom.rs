@@ -1,5 +1,5 @@
-//! Glare of the lens: a part of each pixel's light is spread by a function whose sum is 1, so that no light is made and
-//! none is lost. A pyramid of B-splines stands for the function's rings.
+//! Glare of the lens: a part of each pixel's light is spread by a function of the angle (docs/camera-effects.md). A
+//! pyramid of B-splines stands for the function's rings.
 
 use std::sync::Arc;
 
@@ -15,34 +15,39 @@ const PYRAMID: vk::Format = vk::Format::R32G32B32A32_SFLOAT;
 
 /// The pipelines.
 pub struct BloomPass {
+    first: Arc<GraphicsPipeline>,
     down: Arc<GraphicsPipeline>,
     up: Arc<GraphicsPipeline>,
     last: Arc<GraphicsPipeline>,
     whole: Arc<GraphicsPipeline>,
 }
 
-/// The part of the scattered light that each level spreads, finest (half the resolution) first; their sum is 1.
+/// Texels that a level has beyond the picture, of both borders (`MARGIN` in the shaders).
+const MARGINS: u32 = 2;
+
+/// Mean radius of a level's spline over its scale: of a Gaussian of the same variance, `Gamma(3/2)`.
 ///
-/// Level k's B-spline is about 2^k pixels in radius: it stands for the ring from half of that to that. Light that is
-/// scattered by less than half a pixel has no ring of its own; what goes beyond the last ring goes to the last level.
+/// A sum of such splines over all scales `s` is an inverse cube of the angle, as the glare is near its source, where
+/// the energy that each has is that of the ring at its mean radius.
+const MEAN_RADIUS: f64 = 0.886_226_925_452_758;
+
+/// The part of the scattered light that each level spreads, the picture itself (level 0) first. Their sum is below 1: the rest
+/// goes less far than a pixel, or farther than the coarsest level.
+///
+/// Level k's spline has a variance of `4^k / 2` pixels in each direction: it stands for the ring about its mean radius,
+/// a factor of the root of 2 to both sides. The energy of a ring is that of its angles for light on the lens's axis.
 #[must_use]
 pub fn level_weights(bloom: &Bloom, width: u32, levels: u32) -> Vec<f64> {
-    let angle = |pixels: f64| (pixels * bloom.width / f64::from(width)).atan();
-    let within = |pixels: f64| glare_within(angle(pixels));
-    let inner = within(0.5);
-    let all = (1.0 - inner).max(f64::MIN_POSITIVE);
-    (1..=levels)
-        .map(|level| {
-            let from = if level == 1 { inner } else { within(f64::from(level - 1).exp2()) };
-            let to = if level == levels { 1.0 } else { within(f64::from(level).exp2()) };
-            (to - from) / all
-        })
-        .collect()
+    let within = |level: f64| {
+        let pixels = MEAN_RADIUS * (level - 0.5).exp2();
+        glare_within((pixels * bloom.width / f64::from(width)).atan())
+    };
+    (0..=levels).map(f64::from).map(|level| within(level + 1.0) - within(level)).collect()
 }
 
-/// Levels of a picture's pyramid: until the smaller side is 2 texels.
+/// Levels of a picture's pyramid beside itself: until one texel is twice as wide as the picture.
 fn level_count([width, height]: [u32; 2]) -> u32 {
-    width.min(height).max(4).ilog2() - 1
+    width.max(height).max(1).next_power_of_two().ilog2() + 1
 }
 
 impl BloomPass {
@@ -56,6 +61,7 @@ impl BloomPass {
             GraphicsPipeline::new(gpu, name, "fullscreen.vert", fragment, &state)
         };
         Ok(Self {
+            first: make("bloom down first", "bloom_down.frag+FIRST", PYRAMID)?,
             down: make("bloom down", "bloom_down.frag", PYRAMID)?,
             up: make("bloom up", "bloom_up.frag", PYRAMID)?,
             last: make("bloom up last", "bloom_up.frag+LAST", PYRAMID)?,
@@ -67,7 +73,7 @@ impl BloomPass {
     pub fn declare<'a>(&'a self, g: &mut Graph<'a>, size: [u32; 2], light: ImageHandle, bloom: &Bloom) -> ImageHandle {
         let levels = level_count(size);
         let weights = level_weights(bloom, size[0], levels);
-        let of_level = |level: u32| size.map(|side| side.div_ceil(1 << level).max(1));
+        let of_level = |level: u32| size.map(|side| side.div_ceil(1 << level) + MARGINS);
         let mut pyramid = Vec::new();
         let mut from = light;
         for level in 1..=levels {
@@ -78,7 +84,8 @@ impl BloomPass {
                 .color_cleared(out, [0.0; 4])
                 .record(move |cx| {
                     let from = cx.image(from);
-                    cx.rec.bind_graphics(&self.down, &[("light_image", Bind::Sampled(&from))])?;
+                    let pipeline = if level == 1 { &self.first } else { &self.down };
+                    cx.rec.bind_graphics(pipeline, &[("light_image", Bind::Sampled(&from))])?;
                     cx.rec.draw_fullscreen();
                     Ok(())
                 });
@@ -86,11 +93,11 @@ impl BloomPass {
             from = out;
         }
         let mut wider = None;
-        for (index, (&image, &weight)) in pyramid.iter().zip(&weights).enumerate().rev() {
+        for (index, (&image, &weight)) in pyramid.iter().zip(&weights[1..]).enumerate().rev() {
             let level = index as u32 + 1;
             let [width, height] = of_level(level);
             let out = g.image(&format!("bloom from {level}"), width, height, PYRAMID);
-            let constants = BloomConstants { weight: weight as f32, direct: 0.0 };
+            let constants = BloomConstants { weight: weight as f32, fraction: 0.0 };
             let pipeline = if wider.is_some() { &self.up } else { &self.last };
             let mut pass = g.pass(&format!("bloom: up {level}"));
             for from in [Some(image), wider].into_iter().flatten() {
@@ -109,7 +116,7 @@ impl BloomPass {
             });
         }
         let out = g.image("light with bloom", size[0], size[1], LIGHT);
-        let (weight, direct) = (bloom.fraction as f32, (1.0 - bloom.fraction) as f32);
+        let constants = BloomConstants { weight: weights[0] as f32, fraction: bloom.fraction as f32 };
         let scattered = wider.unwrap_or(light);
         g.pass("bloom")
             .uses(light, Access::FragmentSampled)
@@ -121,7 +128,7 @@ impl BloomPass {
                     &self.whole,
                     &[("light_image", Bind::Sampled(&light)), ("wider_image", Bind::Sampled(&scattered))],
                 )?;
-                cx.rec.push_graphics(&self.whole, &BloomConstants { weight, direct });
+                cx.rec.push_graphics(&self.whole, &constants);
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
@@ -134,12 +141,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weights_sum_to_one() {
-        for (width, levels) in [(64, 4), (640, 7), (3840, 10)] {
-            let weights = level_weights(&Bloom { fraction: 0.01, width: 0.72 }, width, levels);
-            assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{weights:?}");
+    fn weights_are_the_energies_of_rings() {
+        for (width, levels) in [(1, 1), (64, 7), (640, 11), (3840, 13)] {
+            let bloom = Bloom { fraction: 0.01, width: 0.72 };
+            let weights = level_weights(&bloom, width, levels);
+            let at = |pixels: f64| glare_within((pixels * 0.72 / f64::from(width)).atan());
+            let want = at(MEAN_RADIUS * f64::from(levels).exp2() * 2f64.sqrt()) - at(MEAN_RADIUS / 2f64.sqrt());
+            assert_eq!(weights.len(), levels as usize + 1);
+            assert!((weights.iter().sum::<f64>() - want).abs() < 1e-12, "{weights:?}");
             assert!(weights.iter().all(|&weight| weight > 0.0), "{weights:?}");
         }
-        assert_eq!((level_count([1, 1]), level_count([640, 360]), level_count([8, 200])), (1, 7, 2));
+        // The same angle, the same energy, whatever the resolution: level k of one picture is k + 1 of one twice as wide.
+        let bloom = Bloom { fraction: 0.01, width: 0.72 };
+        let (small, large) = (level_weights(&bloom, 64, 7), level_weights(&bloom, 128, 8));
+        assert!(small.iter().zip(&large[1..]).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert_eq!([[1, 1], [640, 360], [8, 200], [64, 48]].map(level_count), [1, 11, 9, 7]);
     }
 }

@@ -98,10 +98,10 @@ shader_struct! {
 shader_struct! {
     /// Of the bloom's passes.
     pub struct BloomConstants {
-        /// Of this level's light, or of the scattered light.
+        /// Of this level's light.
         pub weight: f32,
-        /// Of light that is not scattered.
-        pub direct: f32,
+        /// Of a pixel's light, that which is scattered.
+        pub fraction: f32,
     }
 }
 

@@ -59,7 +59,7 @@ impl RefractionPass {
         let state = geometry_state(vec![(BACKS, false)], true);
         let pipelines = Arc::new(Pipelines {
             whole: full("refraction behind", "refraction.frag")?,
-            down: full("refraction down", "bloom_down.frag")?,
+            down: full("refraction down", "refraction_down.frag")?,
             backs: GraphicsPipeline::new(
                 &self.gpu,
                 "refraction backs",
