@@ -383,10 +383,10 @@ fn through_the_lens(
     mounted: Option<Arc<Mounted>>,
 ) -> Result<Seen, StudioError> {
     let Projection::Perspective { vertical_fov, aspect, .. } = &mut projection else {
-        return Ok((projection, look.effects(None, size.width)?, None));
+        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
     };
     if !look.needs_lens() {
-        return Ok((projection, look.effects(None, size.width)?, None));
+        return Ok((projection, look.effects(None, [size.width, size.height])?, None));
     }
     let shown = f64::from(size.width) / f64::from(size.height);
     let camera = &look.camera;
@@ -398,7 +398,7 @@ fn through_the_lens(
         let rig = camera.rig.mounted_rig(camera.f_stop, &mounted)?;
         *vertical_fov = rig.vertical_fov() as f32;
         *aspect = Some(shown as f32);
-        let effects = look.effects_through(&mounted, look.effects(Some(&rig), size.width)?)?;
+        let effects = look.effects_through(&mounted, look.effects(Some(&rig), [size.width, size.height])?)?;
         return Ok((projection, effects, Some(mounted)));
     }
     let rig = camera.rig.rig(camera.f_stop, f64::from(*vertical_fov), shown)?;
@@ -406,7 +406,7 @@ fn through_the_lens(
         *vertical_fov = rig.vertical_fov() as f32;
         *aspect = Some(shown as f32);
     }
-    Ok((projection, look.effects(Some(&rig), size.width)?, None))
+    Ok((projection, look.effects(Some(&rig), [size.width, size.height])?, None))
 }
 
 fn default_size(look: &Look, projection: &Projection) -> Size {

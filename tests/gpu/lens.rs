@@ -36,7 +36,7 @@ fn rigged(assignments: &[&str], size: (u32, u32)) -> Rigged {
     let aspect = f64::from(size.0) / f64::from(size.1);
     let lens = look.mounted(aspect).unwrap().unwrap();
     let rig = look.camera.rig.mounted_rig(look.camera.f_stop, &lens).unwrap();
-    let effects = look.effects(Some(&rig), size.0).unwrap();
+    let effects = look.effects(Some(&rig), [size.0, size.1]).unwrap();
     let effects = Effects { bloom: None, ..look.effects_through(&lens, effects).unwrap() };
     let vertical_fov = rig.vertical_fov() as f32;
     let projection = Projection::Perspective { vertical_fov, aspect: None, near: 0.01, far: None };

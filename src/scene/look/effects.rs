@@ -62,7 +62,10 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("effects.distortion.enabled", "true or false: straight lines bend as the prescription has it"),
     ("effects.grain.enabled", "true or false"),
     ("effects.grain.iso", "an ISO speed from 1 to 10000000, for the grain alone"),
-    ("effects.grain.pixel_pitch", "micrometres from 0.1 to 1000, e.g. 6; else the sensor's width over the picture's"),
+    (
+        "effects.grain.pixel_pitch",
+        "micrometres from 0.1 to 1000, e.g. 6; else the width of the sensor that the picture shows over the picture's",
+    ),
 ];
 
 /// Per cent by which red is imaged larger than blue where that is switched on and not said: half a pixel of 4000 across
@@ -228,8 +231,8 @@ impl Look {
         }))
     }
 
-    /// The camera's effects for a picture of a width (pixels) by a rig; without one (a parallel projection) none of the
-    /// lens.
+    /// The camera's effects for a picture of a width and height (pixels) by a rig; without one (a parallel projection) none
+    /// of the lens.
     ///
     /// On by default: with a focus, depth of field; with a lens (focal length or focus), bloom and vignetting; with a
     /// sensor and an ISO speed, grain; with a motion, motion blur. Chromatic aberration is a fault that no dial tells
@@ -238,7 +241,7 @@ impl Look {
     ///
     /// # Errors
     /// A lens that cannot be, or one that forms no image; an effect of the lens that is asked for where there is none.
-    pub fn effects(&self, rig: Option<&Rig>, width: u32) -> Result<Effects, LookError> {
+    pub fn effects(&self, rig: Option<&Rig>, size: [u32; 2]) -> Result<Effects, LookError> {
         let (camera, set) = (&self.camera.rig, &self.effects);
         let lens = camera.names_lens();
         let on = |enabled: Option<bool>, by_camera: bool| enabled.unwrap_or(by_camera);
@@ -252,7 +255,8 @@ impl Look {
             (on(set.aberration, set.aberration_amount.is_some()), set.aberration, "chromatic_aberration"),
             (on(set.vignetting, lens || vignetting_set), set.vignetting, "vignetting"),
         ];
-        let mut effects = Effects { motion_blur: self.motion_blur(), grain: self.grain(width), ..Effects::default() };
+        let grain = self.grain(rig, size)?;
+        let mut effects = Effects { motion_blur: self.motion_blur(), grain, ..Effects::default() };
         let Some(rig) = rig else {
             return match wanted.iter().find(|(_, asked, _)| *asked == Some(true)) {
                 Some((_, _, name)) => Err(LookError::BadValue {
@@ -406,13 +410,21 @@ impl Look {
         (moves && self.effects.motion_blur.unwrap_or(true)).then(|| self.open_shutter())
     }
 
-    fn grain(&self, width: u32) -> Option<Grain> {
+    fn grain(&self, rig: Option<&Rig>, size: [u32; 2]) -> Result<Option<Grain>, LookError> {
         let (camera, set) = (&self.camera, &self.effects);
         let by_camera = camera.rig.sensor.is_some() && camera.iso.is_some();
         let by_section = set.grain_iso.is_some() || set.grain_pitch.is_some();
-        let pitch = set.grain_pitch.unwrap_or_else(|| camera.rig.sensor().width / f64::from(width.max(1)));
+        if !set.grain.unwrap_or(by_camera || by_section) {
+            return Ok(None);
+        }
+        let [width, height] = size.map(|side| f64::from(side.max(1)));
+        let pitch = match (set.grain_pitch, rig) {
+            (Some(pitch), _) => pitch,
+            (None, Some(rig)) => rig.gate.width / width,
+            (None, None) => camera.rig.gate(width / height)?.width / width,
+        };
         let iso = set.grain_iso.or(camera.iso).unwrap_or(100.0);
-        set.grain.unwrap_or(by_camera || by_section).then(|| Grain::of_sensor(pitch, iso))
+        Ok(Some(Grain::of_sensor(pitch, iso)))
     }
 }
 
@@ -449,7 +461,7 @@ mod tests {
             look.assign(assignment).unwrap();
         }
         let rig = look.camera.rig.rig(look.camera.f_stop, 0.7, 1.5).unwrap();
-        look.effects(Some(&rig), 1280).unwrap()
+        look.effects(Some(&rig), [1280, 853]).unwrap()
     }
 
     #[test]
@@ -482,6 +494,32 @@ mod tests {
     }
 
     #[test]
+    fn grain_follows_the_millimetres_that_the_picture_shows() {
+        // Of 36 x 24 mm a picture of 4:3 shows 32 x 24, one of 9:16 13.5 x 24; overscan shows more than the sensor.
+        for (size, fit, wide) in [
+            ([1200, 800], "fill", 0.036),
+            ([1600, 1200], "fill", 0.032),
+            ([900, 1600], "fill", 0.0135),
+            ([1920, 1080], "fill", 0.036),
+            ([900, 1600], "overscan", 0.036),
+            ([1920, 1080], "overscan", 0.024 * 16.0 / 9.0),
+        ] {
+            let mut look = Look::default();
+            let fit = format!("camera.body.gate_fit={fit}");
+            for assignment in ["camera.body.sensor=36x24", "camera.body.iso=1600", &fit] {
+                look.assign(assignment).unwrap();
+            }
+            let aspect = f64::from(size[0]) / f64::from(size[1]);
+            let rig = look.camera.rig.rig(None, 0.7, aspect).unwrap();
+            let want = Grain::of_sensor(wide / f64::from(size[0]), 1600.0);
+            for rig in [None, Some(&rig)] {
+                let got = look.effects(rig, size).unwrap().grain.unwrap();
+                assert!((got.shot / want.shot - 1.0).abs() < 1e-9, "{size:?} {fit}: {got:?} is not {want:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_section_overrides_one_value_and_opts_out() {
         let lens = ["camera.lens.focal_length=50", "camera.lens.focus=1", "camera.lens.f_stop=2"];
         let with = |more: &str| effects(&[&lens[..], &[more]].concat());
@@ -506,9 +544,9 @@ mod tests {
     fn a_parallel_projection_has_no_lens() {
         let mut look = Look::default();
         look.assign("camera.lens.focus=1").unwrap();
-        assert!(look.effects(None, 100).unwrap().is_empty());
+        assert!(look.effects(None, [100, 100]).unwrap().is_empty());
         look.assign("effects.depth_of_field.enabled=true").unwrap();
-        assert!(look.effects(None, 100).unwrap_err().to_string().contains("parallel"));
+        assert!(look.effects(None, [100, 100]).unwrap_err().to_string().contains("parallel"));
     }
 
     #[test]

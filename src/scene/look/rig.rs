@@ -9,6 +9,7 @@ use crate::{
         GateFit, Iris, SensorSize, ThinLens,
         body::{SENSORS, SensorPreset, Shutter},
         chain::{Rig, Rim},
+        lens::LensError,
     },
     optics::{Dials, Faults, Mounted, lens::DialError, mount::MountError},
 };
@@ -155,6 +156,14 @@ impl RigLook {
         self.sensor.unwrap_or(SensorSize { width: 0.036, height: 0.024 })
     }
 
+    /// The part of the sensor's plane that a picture of an aspect (width over height) shows.
+    ///
+    /// # Errors
+    /// An aspect that is not finite and above 0.
+    pub fn gate(&self, aspect: f64) -> Result<SensorSize, LensError> {
+        self.sensor().gate(self.fit.unwrap_or_default(), aspect)
+    }
+
     /// When the lines of the picture are exposed.
     #[must_use]
     pub fn shutter(&self) -> Shutter {
@@ -211,7 +220,7 @@ impl RigLook {
     /// # Errors
     /// A lens that cannot be, or one that forms no image at this focus.
     pub fn rig(&self, f_stop: Option<f64>, fov: f64, aspect: f64) -> Result<Rig, LookError> {
-        let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
+        let gate = self.gate(aspect)?;
         let f_stop = f_stop.or(self.t_stop).unwrap_or(DEFAULT_F_STOP);
         let focus = self.focus()?;
         let rig = match self.focal_length {
@@ -233,7 +242,7 @@ impl RigLook {
         let Some(name) = &self.prescription else { return Ok(None) };
         let property = "camera.lens.prescription";
         let prescription = read_prescription(property, name)?;
-        let gate = self.sensor().gate(self.fit.unwrap_or_default(), aspect)?;
+        let gate = self.gate(aspect)?;
         let dials = Dials {
             focal_length: self.focal_length,
             focus: self.focus()?,
@@ -384,7 +393,8 @@ mod tests {
         let look = look(&["camera.lens.focal_length=50", "effects.vignetting.natural=0"]);
         for (f_stop, left) in [(1.4, 0.5), (2.8, 0.648), (8.0, 0.970)] {
             let rig = look.camera.rig.rig(Some(f_stop), 0.7, 1.5).unwrap();
-            let corner = look.effects(Some(&rig), 100).unwrap().vignetting.unwrap().at(0.036_f64.hypot(0.024) / 0.1);
+            let corner =
+                look.effects(Some(&rig), [300, 200]).unwrap().vignetting.unwrap().at(0.036_f64.hypot(0.024) / 0.1);
             assert!((corner - left).abs() < 0.01, "f/{f_stop}: {corner}");
         }
     }
