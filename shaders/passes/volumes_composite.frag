@@ -2,11 +2,14 @@
 // Volumes over the picture: what they let through of it, and what they add (docs/volumes.md).
 #extension GL_GOOGLE_include_directive : require
 #include "shared/frame.glsl"
-#include "lib/packing.glsl"
 #include "lib/volumes.glsl"
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
+
+#include "lib/nearness.glsl"
+#include "lib/packing.glsl"
+
 layout(set = 0, binding = 1) uniform texture2D depth_image;
 layout(set = 0, binding = 4) uniform texture2D light_image;
 layout(set = 0, binding = 5) uniform texture2D volume_light_image;
@@ -14,13 +17,13 @@ layout(set = 0, binding = 6) uniform texture2D volume_through_image;
 
 layout(location = 0) out vec4 out_light;
 
-// Depths that differ by this part belong to other things.
+// Distances that differ by this part belong to other things.
 const float OTHER = 0.05;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 light = texelFetch(light_image, pixel, 0).rgb;
-    float depth = texelFetch(depth_image, pixel, 0).x;
+    float near = nearness(texelFetch(depth_image, pixel, 0).x);
     int scale = int(volume_head.scale);
     ivec2 last = textureSize(volume_light_image, 0) - 1;
     // Texel (x, y) was marched through pixel (scale x, scale y).
@@ -38,8 +41,8 @@ void main() {
             ivec2 at = clamp(middle + ivec2(x, y), ivec2(0), last);
             vec2 off = abs(vec2(middle + ivec2(x, y)) - place);
             float weight = max(reach - off.x, 0.0) * max(reach - off.y, 0.0);
-            float there = texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x;
-            float apart = abs(there - depth) / max(max(there, depth), 1e-30) / OTHER;
+            float there = nearness(texelFetch(depth_image, min(at * scale, ivec2(frame.size) - 1), 0).x);
+            float apart = abs(there - near) / max(max(there, near), 1e-30) / OTHER;
             weight *= 1e-4 + 1.0 / (1.0 + apart * apart * apart * apart);
             added += weight * texelFetch(volume_light_image, at, 0).rgb;
             through += weight * texelFetch(volume_through_image, at, 0).rgb;

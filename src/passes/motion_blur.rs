@@ -74,6 +74,7 @@ impl MotionBlurPass {
                 cx.rec.bind_graphics(
                     &self.blur,
                     &[
+                        data.uniform(),
                         ("light_image", Bind::Sampled(&light)),
                         ("depth_image", Bind::Sampled(&depth)),
                         ("velocity_image", Bind::Sampled(&velocity)),

@@ -106,6 +106,37 @@ fn what_lies_behind_fades_by_beer_and_lambert() {
     near(nits(&got, 8, 8), medium.emission * ((1.0 - (-1f64).exp()) / 0.5), 5e-3, "emission");
 }
 
+/// Half the resolution is put together by distance, which does not depend on the far plane or the projection's range.
+#[test]
+fn a_composite_tells_surfaces_apart_by_distance() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("steps");
+    crate::common::add_square(&mut builder, DVec3::new(-5.0, 0.0, -5.0), 10.0, Vec3::splat(100.0));
+    crate::common::add_square(&mut builder, DVec3::new(0.0, 0.0, -6.0), 100.0, Vec3::splat(100.0));
+    let mut scene = builder.build().unwrap();
+    scene.volumes = vec![filled(boxed(DVec3::splat(40.0)), 0.5, 0.0, 0.0)];
+    let volumes = VolumeSettings { half_resolution: true, ..VolumeSettings::default() };
+    let settings = Settings { volumes, ..settings(100.0) };
+    let camera = facing(DVec3::ZERO, DVec3::NEG_Z);
+    for far in [6.01f32, 6000.0] {
+        let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, (24, 16));
+        let got = picture(&mut renderer, &scene, &view, &settings);
+        // A column from the border between the walls, whose neighbours at half the resolution lie on both.
+        for (x, distance) in [(11, 5.0), (12, 6.0)] {
+            let want = DVec3::splat(100.0 * (-0.5 * distance as f64).exp());
+            near(nits(&got, x, 8), want, 0.02, &format!("parallel to {far} m, column {x}"));
+        }
+    }
+    let pictures = [None, Some(6.05)].map(|far| {
+        let projection = Projection::Perspective { vertical_fov: 0.6, aspect: None, near: 0.1, far };
+        picture(&mut renderer, &scene, &View::new(camera, &projection, 24, 16), &settings)
+    });
+    for (a, b) in pictures[0].nits.iter().zip(&pictures[1].nits) {
+        assert!((a[1] / b[1] - 1.0).abs() < 0.01, "{a:?} {b:?}");
+    }
+}
+
 #[test]
 fn a_slab_scatters_the_sun_once_as_the_closed_form_says() {
     let Some(guard) = gpu() else { return };
