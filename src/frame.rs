@@ -2,6 +2,7 @@
 
 pub mod anti_aliasing;
 pub mod incident;
+pub mod limits;
 mod probes;
 
 use std::sync::Arc;
@@ -9,7 +10,10 @@ use std::sync::Arc;
 use glam::{Mat3, Vec4};
 
 pub use self::anti_aliasing::{AntiAliasing, Sample, Temporal};
-use self::anti_aliasing::{HistoryState, Sampling};
+use self::{
+    anti_aliasing::{HistoryState, Sampling},
+    limits::{EffectLimits, LimitReports},
+};
 
 use crate::{
     camera::{Effects, Exposure, ToneMapper},
@@ -264,6 +268,7 @@ struct FrameImages {
     refitted: Option<BufferHandle>,
     /// What was drawn of reflections within the lens.
     ghosts: Option<BufferHandle>,
+    limits: LimitReports,
 }
 
 /// One frame. `data` is of the pixels that are rendered, `after` of those of the picture. Each line is a pass or an effect: geometry to the G-buffer, which lamps matter where, their light, what is
@@ -325,10 +330,10 @@ fn frame<'a>(
         sampling.method(),
     );
     let sharp = light;
-    let light = camera.depth_of_field(g, after, depth, light, effects);
+    let (light, circles) = camera.depth_of_field(g, after, depth, light, effects);
     let seen = (scene, [data, after], &passes.skin);
     let depths = [gbuffer.depth, depth];
-    let light = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
+    let (light, blurs) = camera.motion_blur(g, seen, (view, depths), light, effects, settings.shutter.as_ref());
     let light = match settings.accumulate {
         Some(frames) => passes.accumulate.declare(g, after, light, frames),
         None => light,
@@ -362,7 +367,8 @@ fn frame<'a>(
         })
         .collect();
     let refitted = refitted.and_then(|trees| trees.costs);
-    FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts }
+    let limits = LimitReports::declare(g, blurs, circles, bright.filter(|_| effects.starburst.is_some()));
+    FrameImages { light, display, aovs, lists, histogram, culled, refitted, ghosts, limits }
 }
 
 /// Whether the passes that measure ambient occlusion run: for light, or because someone wants to see it.
@@ -456,6 +462,8 @@ pub struct Picture {
     pub drawn: Drawn,
     /// What was drawn of reflections within the lens, where the settings ask for them.
     pub ghosts: Option<GhostReport>,
+    /// Limits of the camera's effects that acted on it.
+    pub limits: EffectLimits,
     /// The exposure it was made with.
     pub exposure: Exposure,
 }
@@ -475,6 +483,7 @@ pub struct Pending {
     culled: Option<BufferHandle>,
     refitted: Option<(BufferHandle, Costs)>,
     ghosts: Option<BufferHandle>,
+    limits: LimitReports,
     gain: Option<Arc<HiddenGain>>,
     lamps: u32,
 }
@@ -687,6 +696,7 @@ impl Renderer {
             culled,
             refitted,
             ghosts,
+            limits: images.limits,
             gain: data.culling.as_ref().filter(|culling| culling.looks).and(on_device).map(|p| Arc::clone(&p.gain)),
             lamps: data.values.light_count - data.values.directional_count,
         })
@@ -782,6 +792,7 @@ impl Renderer {
                 }
                 None => None,
             },
+            limits: pending.limits.read(|handle| Ok(buffer(handle)?.mapped().to_vec()))?,
             exposure: pending.settings.exposure,
         })
     }

@@ -14,11 +14,13 @@ layout(set = 0, binding = 2) uniform texture2D light_image;
 layout(set = 0, binding = 3, rgba16f) uniform writeonly image2D circle_image;
 layout(set = 0, binding = 4, scalar) writeonly buffer reach_block { vec2 reaches[]; };
 layout(set = 0, binding = 5, scalar) writeonly buffer highlight_block { Highlight highlights[]; };
+// Highlights of each tile, then the greatest radius of each (pixels, bits of a float), before it is bounded.
 layout(set = 0, binding = 6, scalar) writeonly buffer count_block { uint counts[]; };
 layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; };
 
 #include "lib/aperture.glsl"
 #include "lib/circles.glsl"
+#include "lib/nearness.glsl"
 
 // Discs of a smaller radius are spread with the rest: at full resolution nothing is lost by it.
 const float LEAST_DISC = 3.0;
@@ -29,6 +31,7 @@ const ivec2 AROUND[4] = ivec2[](ivec2(5, 0), ivec2(5, 2), ivec2(4, 4), ivec2(2, 
 
 shared uint near_reach;
 shared uint far_reach;
+shared uint greatest;
 shared uint ranks[256];
 
 vec3 light_at(ivec2 pixel) {
@@ -39,15 +42,7 @@ float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }
 
 // Signed radius: thin lens, src/camera/focus.rs. Distances count along the axis.
 float circle_radius(ivec2 pixel) {
-    float depth = texelFetch(depth_image, pixel, 0).x;
-    float over_distance = 0.0;
-    if (depth > 0.0) {
-        vec2 ndc = (vec2(pixel) + 0.5) / vec2(frame.size) * 2.0 - 1.0;
-        vec4 p = frame.inverse_projection * vec4(ndc, depth, 1.0);
-        over_distance = p.w / max(dot(p.xyz, lens.forward.xyz), 1e-30);
-    }
-    float radius = lens.radius_at_infinity - lens.radius_slope * over_distance;
-    return clamp(radius, -lens.greatest_radius, lens.greatest_radius);
+    return lens.radius_at_infinity - lens.radius_slope * nearness(texelFetch(depth_image, pixel, 0).x);
 }
 
 void main() {
@@ -57,6 +52,7 @@ void main() {
     if (thread == 0u) {
         near_reach = 0u;
         far_reach = 0u;
+        greatest = 0u;
     }
     barrier();
     bool inside = all(lessThan(pixel, ivec2(frame.size)));
@@ -67,6 +63,8 @@ void main() {
     if (inside) {
         light = light_at(pixel);
         radius = circle_radius(pixel);
+        atomicMax(greatest, floatBitsToUint(abs(radius)));
+        radius = clamp(radius, -lens.greatest_radius, lens.greatest_radius);
         if (class_share(radius, 0u) > 0.0) {
             if (radius < 0.0) {
                 atomicMax(near_reach, floatBitsToUint(-radius));
@@ -111,6 +109,7 @@ void main() {
     }
     if (thread == 0u) {
         counts[tile] = min(ranks[255], HIGHLIGHTS_A_TILE);
+        counts[gl_NumWorkGroups.x * gl_NumWorkGroups.y + tile] = greatest;
         reaches[tile] = vec2(uintBitsToFloat(near_reach), uintBitsToFloat(far_reach));
     }
 }

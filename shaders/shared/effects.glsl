@@ -5,7 +5,6 @@
 
 // Lengths on the sensor are in pixels, pictures' y down.
 struct DepthOfFieldConstants {
-    vec4 forward;              // unit, where the camera looks
     float radius_at_infinity;  // of the circle of confusion
     float radius_slope;        // pixels * m: radius = radius_at_infinity - radius_slope / distance
     float greatest_radius;     // larger circles are drawn this large

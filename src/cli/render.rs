@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     camera::ExposureMode,
-    frame::{Aov, Drawn, GiSettings, Picture, Renderer, Settings},
+    frame::{Aov, Drawn, GiSettings, Picture, Renderer, Settings, limits::EffectLimits},
     gi::VplStats,
     gpu::Gpu,
     output::{self, Layer},
@@ -150,6 +150,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut exposed = expose::exposure(&opened, &mut renderer, &on_device, &view, !args.quiet)?;
     let white_balance = expose::white_balance(&opened, &mut renderer, &on_device, &view, exposed.exposure)?;
     drop(waiting);
+    let mut told = Vec::new();
     for number in 0..frames {
         if number > 0 {
             opened.go_to(first + f64::from(number) / args.fps)?;
@@ -171,6 +172,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         };
         let named = numbered(args, number);
         write(&named, exr, &picture, white_balance)?;
+        remark_on_limits(&picture.limits, &mut told);
         if !args.quiet {
             report(&named, &opened, &gpu, &picture, &exposed);
             on_device.indirect.iter().for_each(|indirect| remark_on_patches(&indirect.set.stats, &opened.gi()));
@@ -388,6 +390,17 @@ fn report(args: &RenderArgs, opened: &studio::Opened, gpu: &Gpu, picture: &Pictu
     if args.times {
         for pass in &picture.times {
             println!("{:>10.3} ms  {}", pass.ms, pass.name);
+        }
+    }
+}
+
+/// Says which limits of the camera's effects acted, each once a run: the first of its kind.
+fn remark_on_limits(limits: &EffectLimits, told: &mut Vec<String>) {
+    for remark in limits.remarks() {
+        let kind = remark.split(':').next().unwrap_or_default().to_owned();
+        if !told.contains(&kind) {
+            eprintln!("{remark}");
+            told.push(kind);
         }
     }
 }

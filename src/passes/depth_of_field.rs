@@ -63,6 +63,17 @@ struct SizeClass {
     constants: DepthOfFieldConstants,
 }
 
+/// The greatest circle of confusion against the greatest that is drawn.
+#[derive(Clone, Copy)]
+pub struct CircleBound {
+    /// For each tile a word of another use, then for each tile its greatest radius (pixels, bits of a float).
+    pub counts: BufferHandle,
+    /// How many tiles there are.
+    pub tiles: u32,
+    /// The greatest radius that is drawn (pixels).
+    pub drawn: f32,
+}
+
 /// What the first pass finds.
 #[derive(Clone, Copy)]
 struct Circles {
@@ -87,7 +98,6 @@ fn constants(field: &DepthOfField, data: &FrameData) -> DepthOfFieldConstants {
     let tangent = field.gate_width / width * pupil / slope.max(f64::MIN_POSITIVE);
     let rim = field.rim.filter(|rim| rim.distance != 0.0);
     DepthOfFieldConstants {
-        forward: data.values.forward,
         radius_at_infinity: (at_infinity * pixels) as f32,
         radius_slope: (slope * pixels) as f32,
         greatest_radius: greatest as f32,
@@ -123,7 +133,7 @@ impl DepthOfFieldPass {
         })
     }
 
-    /// Declares the passes: light as the lens images it.
+    /// Declares the passes: light as the lens images it, and how great its circles are.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -131,7 +141,7 @@ impl DepthOfFieldPass {
         depth: ImageHandle,
         light: ImageHandle,
         field: &DepthOfField,
-    ) -> ImageHandle {
+    ) -> (ImageHandle, CircleBound) {
         let constants = constants(field, data);
         let circles = self.declare_circles(g, data, depth, light, constants);
         let classes: Vec<SizeClass> = (1..=constants.last_level)
@@ -144,7 +154,9 @@ impl DepthOfFieldPass {
         for class in classes.iter().rev() {
             above = self.declare_spread(g, *class, above);
         }
-        self.declare_whole(g, data.values.size, circles, above, constants)
+        let out = self.declare_whole(g, data.values.size, circles, above, constants);
+        let [across, down] = circles.tiles;
+        (out, CircleBound { counts: circles.counts, tiles: across * down, drawn: constants.greatest_radius })
     }
 
     fn declare_circles<'a>(
@@ -162,7 +174,7 @@ impl DepthOfFieldPass {
             image: g.image("circles of confusion", width, height, LIGHT),
             reach: g.storage("depth of field reach 0", count * 8),
             highlights: g.storage("highlights", count * u64::from(HIGHLIGHTS_A_TILE) * size_of::<Highlight>() as u64),
-            counts: g.storage("highlight counts", count * 4),
+            counts: g.storage("highlight counts", count * 8),
             tiles,
         };
         g.pass("depth of field: circles of confusion")

@@ -8,11 +8,11 @@ use super::{
     bloom::BloomPass,
     bright_sources::{BrightSources, BrightSourcesPass},
     chromatic_aberration::ChromaticAberrationPass,
-    depth_of_field::DepthOfFieldPass,
+    depth_of_field::{CircleBound, DepthOfFieldPass},
     grain::GrainPass,
     lens_ghosts::LensGhostsPass,
     lens_image::LensImagePass,
-    motion_blur::MotionBlurPass,
+    motion_blur::{BlurBound, MotionBlurPass},
     ray_query::RayTrees,
     scene_data::Posed,
     skin::SkinPass,
@@ -85,7 +85,7 @@ impl EffectPasses {
         make(&self.grain, effects.grain.is_some(), || GrainPass::new(gpu))
     }
 
-    /// Blur by distance; light as it is where that is off.
+    /// Blur by distance, and how great its circles are; light as it is where that is off.
     pub fn depth_of_field<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -93,14 +93,17 @@ impl EffectPasses {
         depth: ImageHandle,
         light: ImageHandle,
         effects: &Effects,
-    ) -> ImageHandle {
+    ) -> (ImageHandle, Option<CircleBound>) {
         match (self.depth_of_field.get(), &effects.depth_of_field) {
-            (Some(pass), Some(field)) if !data.parallel() => pass.declare(g, data, depth, light, field),
-            _ => light,
+            (Some(pass), Some(field)) if !data.parallel() => {
+                let (light, bound) = pass.declare(g, data, depth, light, field);
+                (light, Some(bound))
+            }
+            _ => (light, None),
         }
     }
 
-    /// Blur by motion; light as it is where that is off. The first data and depth are of the pixels that were rendered, the
+    /// Blur by motion, and how long it is; light as it is where that is off. The first data and depth are of the pixels that were rendered, the
     /// second of those of the picture. `shutter` is where things are when it opens and when it closes.
     pub fn motion_blur<'a>(
         &'a self,
@@ -110,7 +113,7 @@ impl EffectPasses {
         light: ImageHandle,
         effects: &Effects,
         shutter: Option<&[Arc<Posed>; 2]>,
-    ) -> ImageHandle {
+    ) -> (ImageHandle, Option<BlurBound>) {
         match (self.motion_blur.get(), &effects.motion_blur) {
             (Some((velocity, pass)), Some(blur)) => {
                 let moment = |time: f64, index: usize| Moment {
@@ -120,9 +123,10 @@ impl EffectPasses {
                 let moments = [moment(-0.5, 0), moment(0.5, 1)];
                 let moving = velocity.declare(g, (scene, data, skin), rendered, "velocity", &moments);
                 let moving = velocity.enlarged(g, moving, data.values.size, after.values.size);
-                pass.declare(g, after, depth, moving, light, blur)
+                let (light, bound) = pass.declare(g, after, depth, moving, light, blur);
+                (light, Some(bound))
             }
-            _ => light,
+            _ => (light, None),
         }
     }
 

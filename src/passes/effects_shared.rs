@@ -8,8 +8,6 @@ use crate::shader_struct;
 shader_struct! {
     /// Of the depth of field's passes.
     pub struct DepthOfFieldConstants {
-        /// Unit vector where the camera looks.
-        pub forward: Vec4,
         /// Radius of the circle of confusion of what is infinitely far.
         pub radius_at_infinity: f32,
         /// Pixels times metres: the radius is that at infinity less this over the distance.

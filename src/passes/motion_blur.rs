@@ -14,6 +14,15 @@ use crate::{
 /// A tile's edge, and with it the greatest half length of a blur, as a part of the picture's height.
 const TILE_PART: f32 = 0.125;
 
+/// The longest ways of pixels against the longest that is drawn.
+#[derive(Clone, Copy)]
+pub struct BlurBound {
+    /// Of each tile the longest way (pixels over the exposure).
+    pub longest: ImageHandle,
+    /// The longest that is drawn (pixels).
+    pub drawn: f32,
+}
+
 /// The pipelines.
 pub struct MotionBlurPass {
     rows: Arc<GraphicsPipeline>,
@@ -40,7 +49,7 @@ impl MotionBlurPass {
         })
     }
 
-    /// Declares the passes; `velocity` is in pixels over the exposure.
+    /// Declares the passes; `velocity` is in pixels over the exposure. Returns light and how long its blurs are.
     pub fn declare<'a>(
         &'a self,
         g: &mut Graph<'a>,
@@ -49,7 +58,7 @@ impl MotionBlurPass {
         velocity: ImageHandle,
         light: ImageHandle,
         blur: &MotionBlur,
-    ) -> ImageHandle {
+    ) -> (ImageHandle, BlurBound) {
         let [width, height] = data.values.size;
         let tile = ((height as f32 * TILE_PART) as u32).max(4);
         let constants = MotionBlurConstants {
@@ -85,7 +94,7 @@ impl MotionBlurPass {
                 cx.rec.draw_fullscreen();
                 Ok(())
             });
-        out
+        (out, BlurBound { longest, drawn: 2.0 * constants.tile })
     }
 }
 

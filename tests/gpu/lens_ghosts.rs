@@ -212,6 +212,37 @@ fn both_tiers_agree_near_the_axis() {
     assert!((fast.1 - traced.1).length() < 1e-4, "{} {}", fast.1, traced.1);
 }
 
+/// Ghosts are millimeters on the sensor at any resolution and aspect: their light in the middle of the sensor, and where it lies.
+#[test]
+fn ghosts_keep_their_size_at_any_resolution() {
+    let Some(guard) = gpu() else { return };
+    let pass = LensGhostsPass::new(&guard.gpu).unwrap();
+    let mut bench = bench(&guard, &pass);
+    let lens = lens("cooke-triplet-50-f5", &Dials { f_stop: Some(8.0), ..Dials::default() });
+    let beam = Beam::from_angles(0.1, 1.2, 0.004_65).unwrap();
+    let sums = [([96, 64], [0.036, 0.024]), ([192, 128], [0.036, 0.024]), ([72, 128], [0.0135, 0.024])].map(
+        |(size, gate): ([u32; 2], [f64; 2])| {
+            let settings = LensGhosts { lens: Arc::clone(&lens), gate, tier: Tier::Traced, cull: 0.0 };
+            let seen = bench.run(&guard, size, &[source(&beam, 1000.0)], &settings);
+            let (mut light, mut height) = (0.0, 0.0);
+            for (index, pixel) in seen.light.iter().enumerate() {
+                let (x, y) = (index as u32 % size[0], index as u32 / size[0]);
+                let at = |index: u32, side: usize| (f64::from(index) + 0.5) / f64::from(size[side]) - 0.5;
+                if (at(x, 0) * gate[0]).abs() < 0.006_75 {
+                    light += pixel[1] * seen.area();
+                    height += pixel[1] * seen.area() * at(y, 1) * gate[1];
+                }
+            }
+            println!("{size:?}: light {light:e}, {:.3} mm down", height / light * 1e3);
+            (light, height / light)
+        },
+    );
+    for (light, height) in sums {
+        assert!((light / sums[1].0 - 1.0).abs() < 0.03, "{sums:?}");
+        assert!((height - sums[1].1).abs() < 0.01 * 0.024, "{sums:?}");
+    }
+}
+
 /// Ghosts lie on the line through the source's image and the picture's centre.
 #[test]
 fn the_chain_goes_through_the_centre() {
