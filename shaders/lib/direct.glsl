@@ -15,19 +15,23 @@ bool has_surface(Light light) {
     return (light.kind & LIGHT_KIND_BITS) >= LIGHT_SPHERE;
 }
 
-// What the last call of darken found, for whoever needs it although the surface itself is dark.
-float light_seen = 1.0;
+// The part of a light (by channel) that the last call of darken let through, for passes that need it although the surface
+// is dark.
+vec3 light_seen = vec3(1.0);
 bool light_seen_wanted = false;
 
-// What is dark by itself needs no shadow.
+// Shadows by surfaces, of lights that cast them, and the transmittance of volumes, which dim every light. Dark values need
+// neither.
 void darken(Light light, Surface s, inout vec3 diffuse, inout vec3 specular) {
-    light_seen = 1.0;
-    if ((light.kind & LIGHT_SHADOW) != 0u && (light_seen_wanted || diffuse != vec3(0.0) || specular != vec3(0.0))) {
-        vec3 all = diffuse + specular;
-        light_seen = light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
-        vec3 visible = light_seen * light_through_volumes(light, s.position, 0.5);
-        diffuse *= visible;
-        specular *= visible;
+    light_seen = vec3(1.0);
+    if (light_seen_wanted || diffuse != vec3(0.0) || specular != vec3(0.0)) {
+        light_seen = light_through_volumes(light, s.position, 0.5);
+        if ((light.kind & LIGHT_SHADOW) != 0u) {
+            vec3 all = diffuse + specular;
+            light_seen *= light_visibility(light, s, max(all.r, max(all.g, all.b)) * frame.pre_exposure);
+        }
+        diffuse *= light_seen;
+        specular *= light_seen;
     }
 }
 

@@ -16,8 +16,6 @@ const uint SMOOTH_RAYS = 32u;
 // What adds less than this part of white, or of what comes along it, is not followed.
 const float LEAST_SHARE = 1.0 / 512.0;
 const uint WAITING = 8u;
-// Lights, the first ones, of which those without a surface light what the picture does not show and the others are met by paths.
-const uint HIDDEN_LAMPS = 16u;
 
 struct Path {
     vec3 origin;

@@ -141,15 +141,15 @@ vec3 water_returns(vec3 position) {
 
 // Luminance (nits by channel) within the water that a path of length t adds by scattering once, evenly: the integral of what suns
 // and sky send to each depth, times what is left on the way back, in closed form. `sky`: illuminance of the surface from all around
-// (lx); `lit`: what of the first four suns reaches the surface.
-vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec4 lit, uint suns) {
+// (lx); `lit`: the part (by channel) of the first suns that reaches the surface.
+vec3 water_scatters(uint water, float depth, vec3 direction, float t, vec3 sky, vec3 lit[WATER_SUNS], uint suns) {
     vec3 extinction = max(frame.water_medium[water].rgb, vec3(1e-7));
     vec3 scattering = frame.water_scatter[water].rgb;
     // How fast the path goes down, in depth a metre.
     float down = -direction.y;
     t = min(t, 1e4);
     vec3 sum = vec3(0.0);
-    suns = min(suns, 4u);
+    suns = min(suns, WATER_SUNS);
     for (uint i = 0u; i <= suns; ++i) {
         bool is_sky = i == suns;
         float slant = WATER_SKY_PATH;

@@ -10,10 +10,10 @@ layout(set = 2, binding = 16) uniform sampler2D water_foam_texture;
 // What foam reflects (src/scene/water/mod.rs).
 const float FOAM_REFLECTANCE = 0.55;
 
-// The water that is being drawn, or NONE; how deep (m) it is there; what of the first four suns reaches it.
+// The water that is being drawn, or NONE; how deep (m) it is there; the part (by channel) of the first suns that reaches it.
 uint water_here = NONE;
 float water_depth = 0.0;
-vec4 water_suns = vec4(1.0);
+vec3 water_suns[WATER_SUNS] = vec3[](vec3(1.0), vec3(1.0), vec3(1.0), vec3(1.0));
 
 struct WaterSurface {
     vec2 slope;       // dh/dx, dh/dz

@@ -137,7 +137,7 @@ void main() {
 #endif
             direct_layers(lights[lamp], lit, y, d, r);
 #ifdef OVER
-            if (lamp < min(frame.directional_count, 4u)) {
+            if (lamp < min(frame.directional_count, WATER_SUNS)) {
                 water_suns[lamp] = light_seen;
             }
 #endif

@@ -93,6 +93,11 @@ const uint LIGHT_MESH = 0x400u;
 const uint LIGHT_HIDDEN = 0x800u;
 // The sun whose caustics are in `caustic_block` (pass `caustics`).
 const uint LIGHT_CAUSTICS = 0x1000u;
+// Lights, the first ones, that light surfaces which refraction finds beyond the picture: those without a surface shine on
+// them, the others are met by paths.
+const uint HIDDEN_LAMPS = 16u;
+// Suns, the first ones, whose light water scatters.
+const uint WATER_SUNS = 4u;
 const uint NONE = 0xffffffffu;
 
 // A group of lamps whose light can be bounded at once. Nodes are in depth-first order: the first child follows its

@@ -421,6 +421,10 @@ pub const LIGHT_CAUSTICS: u32 = 0x1000;
 pub const LIGHT_TWO_SIDED: u32 = 0x100;
 /// What stands in its way casts shadows.
 pub const LIGHT_SHADOW: u32 = 0x200;
+/// Lights, the first ones, that light surfaces which refraction finds beyond the picture.
+pub const HIDDEN_LAMPS: u32 = 16;
+/// Suns, the first ones, whose light water scatters.
+pub const WATER_SUNS: u32 = 4;
 /// No profile, no shadow map.
 pub const NONE: u32 = u32::MAX;
 

@@ -400,8 +400,8 @@ impl World<'_> {
         }
         if light.shadow {
             weight *= self.transmittance(hit.position, away, &light);
-            weight *= self.through_volumes(hit.position, &light, weight, sampler);
         }
+        weight *= self.through_volumes(hit.position, &light, weight, sampler);
         weight *= fade(self.medium(media), light.distance);
         let first = if path.surfaces == 1 { First::of(&scattered) } else { path.first };
         parts.add(weight * total, path.surfaces, &first);

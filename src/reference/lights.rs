@@ -72,7 +72,7 @@ pub struct LightSample {
     pub weight: DVec3,
     /// Density by solid angle; none for lights that no ray can meet.
     pub density: Option<f64>,
-    /// It casts shadows.
+    /// Surfaces hide it. Volumes dim it either way.
     pub shadow: bool,
     /// The point of an emissive triangle that was chosen; none of what is not in the trees.
     pub on: Option<TrianglePoint>,

@@ -9,7 +9,7 @@ use crate::{
     photometry::{
         Candela, Lux, Nit,
         environment::{RadianceMap, Rows},
-        lights::{Emitter, LightStrength},
+        lights::{Cone, Emitter, LightStrength, Sides, SpotFlux},
     },
     scene::{
         Environment, Material, MediumCoefficients, ParticipatingVolume, Projection, Scene, VolumeShape,
@@ -305,6 +305,48 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
         VolumeShape::Box(DMat4::from_translation(2.0 * DVec3::Y) * DMat4::from_scale(DVec3::new(9.0, 1.0, 9.0)));
     scene.volumes = vec![fog];
     near(seen(&scene, eye, DVec3::ZERO, SINGLE, 16), clear * (-0.9f64).exp(), 1e-5, "a shadow of fog");
+}
+
+#[test]
+fn light_without_shadows_is_dimmed_by_volumes() {
+    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast shadows, the fog dims all.
+    let small = LightStrength::Nits(Nit(1e5));
+    let cone = Cone::new(0.3, 0.9).unwrap();
+    let lamps: [(&str, Emitter, LightStrength); 6] = [
+        ("point", Emitter::Point, LightStrength::Candela(Candela(100.0))),
+        ("spot", Emitter::Spot { cone, flux: SpotFlux::Exact }, LightStrength::Candela(Candela(100.0))),
+        ("sphere", Emitter::Sphere { radius: 0.02 }, small),
+        ("disk", Emitter::Disk { radius: 0.02, sides: Sides::One }, small),
+        ("sun", Emitter::Sun { angular_radius: 0.0 }, LightStrength::Lux(Lux(100.0))),
+        ("sun's disk", Emitter::Sun { angular_radius: 0.00465 }, LightStrength::Lux(Lux(100.0))),
+    ];
+    let eye = DVec3::new(0.0, 0.5, 0.1);
+    for (name, emitter, strength) in lamps {
+        let mut builder = SceneBuilder::new("below");
+        let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
+        let plane = builder.add_mesh("wall", shapes::plane(glam::Vec2::splat(2.0), 1, 1), wall);
+        builder.instance("wall", plane, DMat4::IDENTITY);
+        builder.light("lamp", emitter, strength, Vec3::ONE, facing(4.0 * DVec3::Y, DVec3::ZERO));
+        let mut scene = builder.clone().build().unwrap();
+        let clear = seen(&scene, eye, DVec3::ZERO, SINGLE, 16);
+        builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));
+        scene = builder.build().unwrap();
+        let mut fog = filled(DVec3::ONE, medium(0.4, 0.5, 0.0));
+        let place = DMat4::from_translation(2.0 * DVec3::Y) * DMat4::from_scale(DVec3::new(9.0, 1.0, 9.0));
+        fog.shape = VolumeShape::Box(place);
+        scene.volumes = vec![fog];
+        assert_eq!(seen(&scene, eye, DVec3::ZERO, SINGLE, 16), DVec3::ZERO, "{name} hidden");
+        scene.lights[0].shadow = false;
+        // Lamps with a size are seen along slightly different ways.
+        near(seen(&scene, eye, DVec3::ZERO, SINGLE, 16), clear * (-0.9f64).exp(), 1e-3, name);
+    }
+    // Within fog too: single scattering of the sun in closed form, shadows or none.
+    for (g, cosine, behind) in [(0.0, 0.6, false), (0.6, 0.8, true)] {
+        let (mut scene, want) = sun_on_slab(g, cosine, behind);
+        scene.lights[0].shadow = false;
+        let got = seen(&scene, 10.0 * DVec3::Z, DVec3::ZERO, SINGLE, 4096);
+        near(got, DVec3::splat(want), 5e-3, &format!("in fog, g {g}, cosine {cosine}, behind {behind}"));
+    }
 }
 
 #[test]

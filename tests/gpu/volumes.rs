@@ -268,6 +268,52 @@ fn lamps_shine_through_fog_on_to_what_stands_behind() {
 }
 
 #[test]
+fn light_without_shadows_is_dimmed_by_volumes() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    // A wall below fog of optical depth 0.9, below a board: the board hides lights that cast shadows, the fog dims all.
+    let rectangle = Emitter::Rectangle { width: 0.03, height: 0.03, sides: Sides::One };
+    let lamps: [(&str, Emitter, LightStrength); 3] = [
+        ("point", Emitter::Point, LightStrength::Candela(Candela(100.0))),
+        ("sun", Emitter::Sun { angular_radius: 0.0 }, LightStrength::Lux(Lux(6.0))),
+        ("rectangle", rectangle, LightStrength::Nits(Nit(1e5))),
+    ];
+    let view = perspective(DVec3::new(0.0, 0.5, 0.1), DVec3::ZERO, 0.3, 0.01, (16, 16));
+    for (name, emitter, strength) in lamps {
+        let mut builder = SceneBuilder::new("below");
+        let wall = builder.add_material(dielectric("wall", Vec3::splat(0.5), 1.0));
+        let plane = builder.add_mesh("wall", shapes::plane(Vec2::splat(2.0), 1, 1), wall);
+        builder.instance("wall", plane, DMat4::IDENTITY);
+        builder.light("lamp", emitter, strength, Vec3::ONE, facing(4.0 * DVec3::Y, DVec3::ZERO));
+        let clear = picture(&mut renderer, &builder.clone().build().unwrap(), &view, &settings(1.0));
+        builder.instance("board", plane, DMat4::from_translation(3.0 * DVec3::Y));
+        let mut scene = builder.build().unwrap();
+        // Above the eye, so that nothing of it is seen.
+        let place = DMat4::from_translation(2.0 * DVec3::Y) * boxed(DVec3::new(9.0, 1.0, 9.0));
+        scene.volumes = vec![filled(place, 0.4, 0.5, 0.0)];
+        let dim = nits(&clear, 8, 8) * (-0.9f64).exp();
+        let hidden = picture(&mut renderer, &scene, &view, &settings(1.0));
+        assert_eq!(nits(&hidden, 8, 8), DVec3::ZERO, "{name} hidden");
+        let shadows = ShadowSettings { enabled: false, ..ShadowSettings::default() };
+        let no_pass = picture(&mut renderer, &scene, &view, &Settings { shadows, ..settings(1.0) });
+        near(nits(&no_pass, 8, 8), dim, 5e-3, &format!("{name}, shadow passes off"));
+        scene.lights[0].shadow = false;
+        let no_shadow = picture(&mut renderer, &scene, &view, &settings(1.0));
+        near(nits(&no_shadow, 8, 8), dim, 5e-3, &format!("{name} without shadow"));
+    }
+    // What fog scatters is lit by what fog lets through too, here beside the path tracer.
+    let mut builder = SceneBuilder::new("small box");
+    builder.point_light_candela("lamp", Candela(100.0), Vec3::ONE, 0.9 * DVec3::Y);
+    let mut scene = builder.build().unwrap();
+    scene.lights[0].shadow = false;
+    scene.volumes = vec![filled(boxed(DVec3::splat(1.0)), 1.0, 2.0, 0.3)];
+    let pose = facing(4.0 * DVec3::Z, DVec3::ZERO);
+    let got = picture(&mut renderer, &scene, &View::new(pose, &PROJECTION, 16, 16), &settings(10.0));
+    let want = traced(&scene, pose, (16, 16), 512);
+    near(mean(&got.nits), mean(&want), 1e-2, "within fog");
+}
+
+#[test]
 fn an_even_surrounding_is_scattered_once() {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();

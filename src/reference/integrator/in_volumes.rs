@@ -76,8 +76,8 @@ impl World<'_> {
             }
             if light.shadow {
                 weight *= self.transmittance(path.origin, DVec3::ZERO, &light);
-                weight *= self.through_volumes(path.origin, &light, weight, sampler);
             }
+            weight *= self.through_volumes(path.origin, &light, weight, sampler);
             weight *= fade(self.medium(&path.media), light.distance);
             parts.add(weight, path.surfaces, &path.first);
         }
