@@ -621,6 +621,14 @@ impl Renderer {
         self.collect(pending)
     }
 
+    /// Which limit of the shadow atlas acted on the last frame: maps coarser than asked for, lights without a map; none where all
+    /// was as asked for.
+    #[must_use]
+    pub fn shadow_map_limit(&self, asked: &ShadowSettings) -> Option<String> {
+        let (_, plan) = self.kept_maps.as_ref().filter(|_| asked.enabled)?;
+        plan.limit(asked.resolution)
+    }
+
     /// Sends a frame off; `collect` waits for it. With two submitted before the first is collected, host and device
     /// work at the same time.
     ///

@@ -142,6 +142,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         return Ok(());
     }
     remark_on_empty_layers(&args.aov, &opened);
+    opened.raster_limits().iter().for_each(|limit| eprintln!("{limit}"));
     let gpu = Gpu::open(&args.device.options()?)?;
     let mut renderer = Renderer::new(&gpu)?;
     let waiting = (!args.quiet).then(patience);
@@ -170,6 +171,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         } else {
             renderer.render_still(&on_device, &view, &settings, opened.still_samples())?
         };
+        if number == 0 {
+            renderer.shadow_map_limit(&settings.shadows).iter().for_each(|limit| eprintln!("{limit}"));
+        }
         let named = numbered(args, number);
         write(&named, exr, &picture, white_balance)?;
         remark_on_limits(&picture.limits, &mut told);

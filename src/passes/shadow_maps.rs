@@ -82,9 +82,29 @@ pub struct MapPlan {
     pub first_of_light: Vec<Option<u32>>,
     /// Width and height of the atlas (texels); at least 1 each.
     pub atlas: [u32; 2],
+    /// Lights that were to have maps and found no room in the atlas.
+    pub left_out: u32,
 }
 
 impl MapPlan {
+    /// Which limit of the atlas acted, where cascades and spots were to have maps of this side (texels); none where all have.
+    #[must_use]
+    pub fn limit(&self, resolution: u32) -> Option<String> {
+        let side = self.atlas[0] / CELLS_ACROSS * 2;
+        let with = self.first_of_light.iter().flatten().count();
+        let remedy = "passes.shadows.method=traced needs no maps";
+        if self.left_out > 0 {
+            let all = self.left_out as usize + with;
+            return Some(format!(
+                "shadow maps: {} of {all} lights find no room and throw no shadows by maps, the others' have {side} texels; {remedy}",
+                self.left_out
+            ));
+        }
+        (!self.maps.is_empty() && side < resolution / 2 * 2).then(|| {
+            format!("shadow maps: {side} texels a side for passes.shadows.resolution = {resolution}, so that {with} lights find room; {remedy}")
+        })
+    }
+
     /// The maps that the atlas does not hold yet, where it holds those of another plan.
     fn to_draw(&self, kept: Option<&Self>) -> Vec<usize> {
         let held =
@@ -151,7 +171,10 @@ pub fn plan(
     for light in wanted {
         let world = &lights[light];
         let (count, side) = maps_and_side(world);
-        let Some(places) = grid.take(side, count, most_rows(cell)) else { continue };
+        let Some(places) = grid.take(side, count, most_rows(cell)) else {
+            plan.left_out += 1;
+            continue;
+        };
         plan.first_of_light[light] = u32::try_from(plan.maps.len()).ok();
         let size = f64::from(cell * side);
         let matrices = if world.directional {
@@ -757,7 +780,10 @@ mod tests {
         let view = view(DVec3::new(0.0, 1.6, 8.0), 0.0);
         let plan = plan(&lamps, BOUNDS, &view, maps_of_size(2048), 8192);
         assert!(plan.first_of_light[0].is_some(), "the sun goes first");
-        assert!(plan.first_of_light.iter().any(Option::is_none));
+        let without = plan.first_of_light.iter().filter(|first| first.is_none()).count();
+        assert!(without > 0 && plan.left_out as usize == without);
+        let told = plan.limit(2048).unwrap_or_default();
+        assert!(told.contains(&format!("{without} of 3001 lights")) && told.contains("128 texels"), "{told}");
         assert!(u64::from(plan.atlas[0]) * u64::from(plan.atlas[1]) <= MAX_TEXELS && plan.atlas[1] <= 8192);
         for (i, a) in plan.maps.iter().enumerate().step_by(37) {
             assert!(a.rect[0] + a.rect[2] <= plan.atlas[0] && a.rect[1] + a.rect[3] <= plan.atlas[1]);
@@ -774,6 +800,6 @@ mod tests {
     fn nothing_is_planned_where_nothing_throws_shadows() {
         let view = view(DVec3::ZERO, 0.0);
         let plan = plan(&[], (DVec3::ZERO, DVec3::ZERO), &view, maps_of_size(2048), 8192);
-        assert_eq!((plan.maps.len(), plan.atlas), (0, [1, 1]));
+        assert_eq!((plan.maps.len(), plan.atlas, plan.limit(2048)), (0, [1, 1], None));
     }
 }

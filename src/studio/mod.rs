@@ -2,6 +2,7 @@
 //! look-dev window open scenes by this door, so that they show the same picture and read the same numbers.
 
 pub mod expose;
+mod limits;
 pub mod preview;
 
 use std::{

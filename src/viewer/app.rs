@@ -395,8 +395,8 @@ impl App {
         }
         self.engine.forget_errands();
         self.mixer.forget();
-        for remark in &stage.opened.remarks {
-            self.say(remark.clone());
+        for remark in stage.opened.remarks.iter().cloned().chain(stage.opened.raster_limits()) {
+            self.say(remark);
         }
         if let Some(Err(error)) = request.scene.as_deref().map(|scene| self.recent.put(scene)) {
             self.complain(format!("the list of recent scenes is not kept: {error}"));

@@ -38,10 +38,16 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("environment.time.date", "a date such as \"2026-06-21\""),
     ("environment.time.clock", "a time of day such as \"12:30\""),
     ("environment.time.utc_offset", "hours ahead of UTC from -14 to 14, e.g. 2"),
-    ("environment.sun.enabled", "true or false"),
+    (
+        "environment.sun.enabled",
+        "true or false: the sun and the sky that it lights; lights.sun.enabled=false leaves out the sun alone",
+    ),
     ("environment.sun.azimuth", "degrees from north over east, e.g. 180 for south"),
     ("environment.sun.elevation", "degrees above the horizon from -90 to 90"),
-    ("environment.moon.enabled", "true or false"),
+    (
+        "environment.moon.enabled",
+        "true or false: the moon and the sky that it lights; lights.moon.enabled=false leaves out the moon alone",
+    ),
     ("environment.moon.azimuth", "degrees from north over east"),
     ("environment.moon.elevation", "degrees above the horizon from -90 to 90"),
     ("environment.moon.lux", "illuminance outside of the air of 0 or more, e.g. 0.31 for a full moon"),
@@ -228,8 +234,8 @@ impl EnvironmentLook {
         Ok(())
     }
 
-    /// What should be known of it: a sky without a sun or moon to light it; a sun so far below the horizon that there is neither light nor
-    /// sky.
+    /// What should be known of it: a sky without a sun or moon to light it; a sun that is left out with its sky; a sun so far below the
+    /// horizon that there is neither light nor sky.
     #[must_use]
     pub fn remark(&self) -> Option<String> {
         let sun = self.sun_by(self.when().ok()?).ok()?;
@@ -239,6 +245,14 @@ impl EnvironmentLook {
             return Some(
                 "environment.sky.enabled: no sun and no moon is there whose light the sky scatters, so that the look makes none; set \
                  environment.sun.elevation, or place and time, and leave sun.enabled true (lights.sun.enabled=false keeps the sky)"
+                    .into(),
+            );
+        }
+        let taken = sun.is_some() && below.is_none() && self.sun.enabled == Some(false);
+        if taken && self.file.is_none() && self.sky != Some(false) {
+            return Some(
+                "environment.sun.enabled = false leaves out the sky that the sun lights too; lights.sun.enabled=false leaves out \
+                 the sun alone"
                     .into(),
             );
         }
@@ -504,6 +518,9 @@ mod tests {
         let off = ["environment.sky.enabled=true", "environment.sun.elevation=30", "environment.sun.enabled=false"];
         assert!(remark(&off).unwrap().contains("lights.sun.enabled"));
         assert!(remark(&["environment.sky.enabled=true", "environment.moon.elevation=20"]).is_none());
+        let off = ["environment.sun.elevation=30", "environment.sun.enabled=false"];
+        assert!(remark(&off).unwrap().contains("lights.sun.enabled=false leaves out the sun alone"));
+        assert!(remark(&[off[0], off[1], "environment.sky.enabled=false"]).is_none());
     }
 
     #[test]

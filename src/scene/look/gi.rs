@@ -15,8 +15,14 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.visibility", "true or false: walls hide patches"),
     ("gi.bound", "0 to 100: light of near patches is bounded, as though none were nearer than so many of their radii"),
     ("gi.compensation", "true or false: short rays bring what gi.bound takes"),
-    ("gi.sky", "true or false: rays find what hides sky, environment map"),
-    ("gi.glossy", "true or false: rough surfaces show highlights of patches"),
+    (
+        "gi.sky",
+        "true or false: rays find what hides sky and environment map; false: no rays for what surfaces reflect either, where there is one",
+    ),
+    (
+        "gi.glossy",
+        "true or false: rough surfaces show highlights of patches, smooth ones send rays for what they reflect, and mirrors throw light; false: none of these",
+    ),
     ("gi.filter", "true or false: means over neighbours, where the light varies by chance"),
     ("gi.still", "frames after which a view in which nothing moves is left as it is, 1 to 65536, e.g. 64"),
     ("gi.show", "picture, or patches: those are drawn into it as balls with as much area as light"),

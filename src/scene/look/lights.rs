@@ -23,7 +23,7 @@ use crate::{
 /// Every property of this section with what it takes; `*` stands for a light's address: its name, its node's or `#3`.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("lights.*.enabled", "true or false"),
-    ("lights.*.shadow", "true or false: what stands in its way casts shadows"),
+    ("lights.*.shadow", "true or false: surfaces in its way cast shadows; volumes dim it either way"),
     ("lights.*.visible", "true or false: its shining surface is seen (sphere, disk, rectangle, tube)"),
     ("lights.*.lumens", "luminous flux of 0 or more (all but suns)"),
     ("lights.*.candela", "luminous intensity of 0 or more, in the strongest direction (all but suns)"),

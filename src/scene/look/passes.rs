@@ -16,7 +16,7 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ),
     ("passes.taa.frames", "frames that what moves is the mean of at most, 1 to 256"),
     ("passes.taa.mip_bias", "added to the mip level of textures, from -4 to 2, e.g. -0.5"),
-    ("passes.shadows.enabled", "true or false"),
+    ("passes.shadows.enabled", "true or false: false lets surfaces hide no lamp; volumes still dim them"),
     ("passes.shadows.method", "auto, maps or traced: auto has rays for lights with a size and maps for the rest"),
     ("passes.shadows.samples", "rays to a light with a surface, 1 to 1024"),
     ("passes.shadows.resolution", "texels across the shadow map of a sun or spot, 128 to 8192, e.g. 2048"),

@@ -16,7 +16,7 @@ use crate::scene::{
 
 /// Every property of this section with what it takes; `*` stands for a name of your choice, or that of a volume in the file.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("volumes.*.enabled", "true or false"),
+    ("volumes.*.enabled", "true or false: false takes the volume away; a mesh of the file that it fills stays unseen"),
     ("volumes.*.absorption", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.05"),
     ("volumes.*.scattering", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.3"),
     (
@@ -174,9 +174,14 @@ impl VolumeLook {
                 }
             }
             VolumeShape::Mesh(mesh) => {
-                let carries = volume.node.and_then(|node| scene.nodes.get_mut(node)).filter(|n| n.mesh == Some(*mesh));
-                if let Some(node) = carries.filter(|_| !self.surface.unwrap_or(false)) {
-                    node.mesh = None;
+                // A file's volume has taken its mesh out of the picture already, unless the file has `surface`.
+                let node = volume.node.and_then(|node| scene.nodes.get_mut(node));
+                if let Some(node) = node.filter(|node| node.mesh.is_none_or(|own| own == *mesh)) {
+                    match self.surface {
+                        Some(true) => node.mesh = Some(*mesh),
+                        None if self.mesh.is_none() => {}
+                        _ => node.mesh = None,
+                    }
                 }
             }
         }
@@ -300,6 +305,18 @@ mod tests {
         assert_eq!((scene.volumes[0].shape, scene.nodes[0].mesh), (VolumeShape::Mesh(0), None));
         let scene = with(&["volumes.milk.mesh=Ball", "volumes.milk.surface=true"]).unwrap();
         assert_eq!(scene.nodes[0].mesh, Some(0));
+        // Over volumes that are there: other properties leave the mesh as it is, `surface` shows or hides it.
+        let over = |mut scene: Scene, assignment: &str| {
+            let mut look = Look::default();
+            look.assign(assignment).unwrap();
+            look.apply(&mut scene).unwrap();
+            scene.nodes[0].mesh
+        };
+        assert_eq!(over(scene.clone(), "volumes.milk.absorption=2"), Some(0));
+        assert_eq!(over(scene, "volumes.milk.surface=false"), None);
+        let hidden = with(&["volumes.milk.mesh=Ball", "volumes.milk.scattering=3"]).unwrap();
+        assert_eq!(over(hidden.clone(), "volumes.milk.absorption=2"), None);
+        assert_eq!(over(hidden, "volumes.milk.surface=true"), Some(0));
     }
 
     #[test]

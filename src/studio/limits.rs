@@ -1,0 +1,82 @@
+//! Limits of the rasterizer that a scene meets, as far as the host knows them before a frame is drawn.
+
+use super::Opened;
+use crate::{
+    passes::shared::{HIDDEN_LAMPS, WATER_SUNS},
+    scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
+};
+
+impl Opened {
+    /// One remark for each limit of the rasterizer that acts on this scene: lights on what refraction finds beyond the picture,
+    /// suns whose light water scatters, suns that make caustics. The path tracer has none of them.
+    #[must_use]
+    pub fn raster_limits(&self) -> Vec<String> {
+        limits(&self.scene, self.look.passes.refraction.unwrap_or_default())
+    }
+}
+
+fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
+    let walk = scene.walk();
+    let meshes = walk.iter().filter_map(|placed| scene.meshes.get(placed.node.mesh?));
+    let shown: Vec<&Material> =
+        meshes.flat_map(|mesh| &mesh.primitives).filter_map(|p| scene.materials.get(p.material?)).collect();
+    let placed = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
+    let (suns, lamps): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
+    let mut remarks = Vec::new();
+    if refraction == RefractionMethod::Traced && shown.iter().any(|material| material.transmits()) {
+        let pieces = if scene.emissive_lights { emissive_lights(scene).patches.len() } else { 0 };
+        let lights = suns.len() + lamps.len() + pieces;
+        if lights > HIDDEN_LAMPS as usize {
+            remarks.push(format!(
+                "refraction: surfaces beyond the picture's edge and behind others are lit by the first {HIDDEN_LAMPS} of {lights} lights"
+            ));
+        }
+    }
+    let waters = || shown.iter().filter_map(|material| material.water.as_ref());
+    if suns.len() > WATER_SUNS as usize && waters().next().is_some() {
+        remarks.push(format!("water scatters the light of the first {WATER_SUNS} of {} suns", suns.len()));
+    }
+    if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
+        remarks.push(format!("caustics are those of the strongest of {} suns (water.*.caustics)", suns.len()));
+    }
+    remarks
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use glam::{DMat4, DVec3, Vec2, Vec3};
+
+    use super::*;
+    use crate::{
+        photometry::{Candela, Lux},
+        scene::{
+            build::{SceneBuilder, dielectric},
+            procedural::shapes,
+        },
+    };
+
+    fn scene(lamps: u32, suns: u32, transmission: f32) -> Scene {
+        let mut builder = SceneBuilder::new("limits");
+        let glass = builder.add_material(Material { transmission, ..dielectric("glass", Vec3::ONE, 0.0) });
+        let pane = builder.add_mesh("pane", shapes::plane(Vec2::ONE, 1, 1), glass);
+        builder.instance("pane", pane, DMat4::IDENTITY);
+        for i in 0..lamps {
+            builder.point_light_candela("lamp", Candela(10.0), Vec3::ONE, DVec3::new(f64::from(i), 2.0, 0.0));
+        }
+        for _ in 0..suns {
+            builder.sun("sun", Lux(100.0), Vec3::ONE, DVec3::NEG_Y);
+        }
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn limits_are_said_only_where_they_act() {
+        let told = |lamps, suns, transmission, method| limits(&scene(lamps, suns, transmission), method);
+        assert!(told(16, 0, 1.0, RefractionMethod::Traced).is_empty());
+        assert!(told(17, 0, 0.0, RefractionMethod::Traced).is_empty());
+        assert!(told(17, 0, 1.0, RefractionMethod::Screen).is_empty());
+        let remarks = told(17, 2, 1.0, RefractionMethod::Traced);
+        assert!(remarks.len() == 1 && remarks[0].contains("first 16 of 19 lights"), "{remarks:?}");
+    }
+}
