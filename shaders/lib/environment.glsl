@@ -11,6 +11,7 @@ layout(set = 0, binding = 30, scalar) readonly buffer environment_block {
 
 layout(set = 0, binding = 31, scalar) readonly buffer probe_block { Probe probes[]; };
 #include "lib/probes.glsl"
+#include "lib/occlusion.glsl"
 
 // As IRRADIANCE_SIZE, SPECULAR_SIZES and DFG_SIZE of the host.
 const uint IRRADIANCE_SIZE = 64u;
@@ -174,26 +175,6 @@ vec3 luminance_around(vec3 position, vec3 towards, float roughness) {
     return sum;
 }
 
-// What of its surroundings a surface sees.
-struct AmbientVisibility {
-    float ambient;       // share of light from all around, weighed with the cosine, that reaches it, 0 to 1: diffuse part
-    float specular;      // likewise, for the specular part
-    vec3 bent_normal;    // unit, the mean direction of what is open
-};
-
-// Where nothing was measured: the material's own occlusion dims the diffuse part.
-AmbientVisibility unmeasured_visibility(Surface s, float cavities) {
-    return AmbientVisibility(cavities, 1.0, s.normal);
-}
-
-// As the pass `ao` measured it: bent normal and visibility. The material's occlusion is of the same surroundings, seen
-// from nearer: the darker of both counts, not their product.
-AmbientVisibility measured_visibility(vec4 measured, float cavities) {
-    float visible = min(clamp(measured.w, 0.0, 1.0), cavities);
-    // The first 2 % of what hides take nothing from reflections: facets amount to that.
-    return AmbientVisibility(visible, min(visible / 0.98, 1.0), normalize(measured.xyz));
-}
-
 // Light that was reflected on by what hides the surroundings, as though that had this surface's reflectance: Jimenez et
 // al. 2016, the polynomial of its near-field global illumination.
 vec3 many_bounces(float visible, vec3 reflectance) {
@@ -201,14 +182,6 @@ vec3 many_bounces(float visible, vec3 reflectance) {
     vec3 b = -4.7951 * reflectance + 0.6417;
     vec3 c = 2.7552 * reflectance + 0.6903;
     return max(vec3(visible), ((visible * a + b) * visible + c) * visible);
-}
-
-// How much of its reflection a surface sees, by how much of everything it sees: Lagarde and de Rousiers 2014, listing 26.
-// Cones about the bent normal (Oat and Sander 2007; Jimenez et al. 2016) lose all reflections at grazing angles with the first
-// trace of what hides: a metal ball beside another had a black rim.
-float specular_visibility(Surface s, AmbientVisibility v) {
-    float nv = clamp(dot(s.normal, s.view), 0.0, 1.0);
-    return clamp(pow(nv + v.specular, exp2(-16.0 * s.alpha - 1.0)) - 1.0 + v.specular, 0.0, 1.0);
 }
 
 // Scale and bias of F0, and the diffuse reflectance of a white base colour.
@@ -254,7 +227,7 @@ void environment_light(Surface s, AmbientVisibility v, out vec3 diffuse, out vec
 #ifdef LIB_WATER
         // In water a surface mirrors the sky's cone and the floor: about as bright as what lights it.
         if (under) {
-            specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI;
+            specular = (mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y) * irradiance / PI * v.map;
         }
 #endif
     }

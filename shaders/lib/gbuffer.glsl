@@ -63,7 +63,7 @@ vec3 step_across(ivec2 pixel, ivec2 axis, float depth, vec3 position) {
     return below ? position - position_at(pixel - axis, low) : position_at(pixel + axis, high) - position;
 }
 
-// How much of the light from all around the material's cavities let in, 0 to 1 (lib/packing.glsl).
+// Share of indirect light that the material's occlusion map leaves, 0 to 1 (lib/packing.glsl, lib/occlusion.glsl).
 float surface_occlusion(ivec2 pixel) {
     return float(texelFetch(surface_image, pixel, 0).y >> 24 & 127u) / 127.0;
 }

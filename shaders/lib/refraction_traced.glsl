@@ -334,6 +334,8 @@ vec3 refracted_light(Surface s, Layers y) {
                       gradient_noise(pixel + vec2(71.0, 5.0)), gradient_noise(pixel.yx + vec2(13.0, 59.0)));
     mat3 axes = axes_about(s.normal);
     vec3 v = s.view * axes;
+    // Of what it mirrors, indirect light, the occlusion map leaves a share; what comes through is not dimmed.
+    float map = fragment_occlusion();
     vec3 sum = vec3(0.0);
     for (uint job = 0u; job < through + mirrored; ++job) {
         bool mirrors = job >= through;
@@ -348,7 +350,7 @@ vec3 refracted_light(Surface s, Layers y) {
             color = vec3(equal(uvec3(0u, 1u, 2u), uvec3(job % 3u)));
             path_color = float(job % 3u) - 1.0;
         }
-        vec3 on = mirrors ? reflects / float(mirrored)
+        vec3 on = mirrors ? reflects * (map / float(mirrored))
                           : (1.0 - max3(reflects)) * float(colors) / float(through) * s.base_color * color;
         vec3 d = reflect(-s.view, h);
         if (!mirrors) {

@@ -18,9 +18,9 @@ vec3 specular_albedo(Surface s) {
     return mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic) * dfg.x + dfg.y;
 }
 
-// What of a surface's light was found in the picture.
-vec3 found_light(Surface s, vec3 reflection) {
-    return reflection != vec3(0.0) ? specular_albedo(s) * reflection : vec3(0.0);
+// What of a pixel's light was found in the picture. It is indirect light, of which the occlusion map leaves a share.
+vec3 found_light(Surface s, ivec2 pixel, vec3 reflection) {
+    return reflection != vec3(0.0) ? specular_albedo(s) * surface_occlusion(pixel) * reflection : vec3(0.0);
 }
 
 // Light with what was found and with the share that the surroundings keep: together they have the weight that the surroundings

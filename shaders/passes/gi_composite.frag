@@ -13,6 +13,7 @@
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
 layout(set = 0, binding = 35, scalar) uniform gi_block { GiConstants gi; };
 #include "lib/gbuffer.glsl"
+#include "lib/occlusion.glsl"
 #include "lib/quiet.glsl"
 layout(set = 0, binding = 5) uniform texture2D matte_image;
 layout(set = 0, binding = 6) uniform texture2D glossy_image;
@@ -28,14 +29,6 @@ layout(location = 2) out vec4 out_diffuse;
 layout(location = 3) out vec4 out_specular;
 #endif
 
-// What the material's cavities leave of diffuse light, beyond what rays have met: both are of the same surroundings, so that
-// what the picture measures as hidden is not taken twice.
-float left_by_cavities(ivec2 pixel) {
-    float cavities = surface_occlusion(pixel);
-    float measured = (frame.bits & FRAME_MEASURED) != 0u ? clamp(texelFetch(ao_image, pixel, 0).w, 1e-3, 1.0) : 1.0;
-    return min(cavities / measured, 1.0);
-}
-
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 diffuse = vec3(0.0);
@@ -43,8 +36,11 @@ void main() {
     float depth = texelFetch(depth_image, pixel, 0).x;
     Surface s;
     if (depth > 0.0 && load_surface(pixel, depth, s)) {
-        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb * left_by_cavities(pixel);
-        specular = texelFetch(glossy_image, pixel, 0).rgb;
+        float map = surface_occlusion(pixel);
+        vec4 measured = (frame.bits & FRAME_MEASURED) != 0u ? texelFetch(ao_image, pixel, 0) : vec4(s.normal, 1.0);
+        float in_lobe = lobe_visibility(s, measured_visibility(measured, map));
+        diffuse = (1.0 - s.metallic) * s.base_color * texelFetch(matte_image, pixel, 0).rgb * beyond_rays(map, measured.w);
+        specular = texelFetch(glossy_image, pixel, 0).rgb * beyond_rays(map, in_lobe);
     }
     // Reflections in the picture take what these found no light for.
     const uint LATER = FRAME_REFLECTED_APART | FRAME_REFLECTED_BY_RAYS;

@@ -42,7 +42,7 @@ void main() {
         return;
     }
     vec4 reflection = imageLoad(reflection_image, pixel);
-    vec3 found = found_light(s, reflection.rgb);
+    vec3 found = found_light(s, pixel, reflection.rgb);
     light = with_reflections(light, texelFetch(surroundings_image, pixel, 0).rgb, reflection.a, found);
     out_light = vec4(light, 1.0);
 #ifdef MOTION

@@ -212,7 +212,7 @@ void main() {
 #endif
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef ALONE
-    vec3 found = found_light(s, reflection.rgb);
+    vec3 found = found_light(s, pixel, reflection.rgb);
     out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around_here.rgb, reflection.a, found), 1.0);
 #else
     // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.

@@ -73,20 +73,24 @@ void main() {
     bool asks = traced_share(sqrt(s.alpha)) > 0.0;
     gl_FragDepth = !asks ? 0.0 : s.alpha < MIRROR ? ASKS_AS_MIRROR : ASKS;
 #ifndef BARE
+    float map = surface_occlusion(pixel);
+    AmbientVisibility visible = (frame.bits & FRAME_MEASURED) != 0u
+        ? measured_visibility(texelFetch(ao_image, pixel, 0), map)
+        : unmeasured_visibility(s, map);
     if ((frame.bits & FRAME_REFLECTED_BY_RAYS) != 0u) {
-        // What hides the surroundings is in it.
-        out_surroundings = vec4(to_half_range(texelFetch(traced_image, pixel, 0).rgb), 1.0);
+        // What hides the surroundings is in it, but for the occlusion map.
+        vec3 traced = texelFetch(traced_image, pixel, 0).rgb * beyond_rays(map, lobe_visibility(s, visible));
+        out_surroundings = vec4(to_half_range(traced), 1.0);
         out_picture = vec4(to_half_range(light + out_surroundings.rgb), 1.0);
         return;
     }
-    AmbientVisibility visible = (frame.bits & FRAME_MEASURED) != 0u
-        ? measured_visibility(texelFetch(ao_image, pixel, 0), surface_occlusion(pixel))
-        : unmeasured_visibility(s, surface_occlusion(pixel));
     float open = specular_visibility(s, visible);
+    float beyond_map = map > 0.0 ? open / map : 1.0;
     vec3 reflected = has_surroundings() ? environment_reflection(s) : vec3(0.0);
     reflected *= frame.pre_exposure;
-    // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all.
-    out_surroundings = asks ? vec4(to_half_range(reflected), open) : vec4(to_half_range(reflected * open), 1.0);
+    // Of what sends no rays, the share that is not hidden is in it already: that of the surroundings is all. Rays that find the
+    // surroundings take what the occlusion map leaves of them; those that find nothing, the share that is not hidden of that.
+    out_surroundings = asks ? vec4(to_half_range(reflected * map), beyond_map) : vec4(to_half_range(reflected * open), 1.0);
     out_picture = vec4(to_half_range(light + reflected * open), 1.0);
 #endif
 }

@@ -641,14 +641,15 @@ impl GiPass {
         if frame.history {
             pass = pass.uses(shown, Access::FragmentSampled);
         }
-        for image in [gbuffer.depth, gbuffer.surface, light, shine].into_iter().chain(open) {
+        for image in [gbuffer.depth, gbuffer.surface, gbuffer.normal, light, shine].into_iter().chain(open) {
             pass = pass.uses(image, Access::FragmentSampled);
         }
         if let Some((diffuse, specular)) = parts {
             pass = pass.color_cleared(diffuse, [0.0; 4]).color_cleared(specular, [0.0; 4]);
         }
         pass.record(move |cx| {
-            let [depth, surface] = [gbuffer.depth, gbuffer.surface].map(|image| cx.image(image));
+            let [depth, surface, normal] =
+                [gbuffer.depth, gbuffer.surface, gbuffer.normal].map(|image| cx.image(image));
             let [light, shine, shown] = [light, shine, shown].map(|image| cx.image(image));
             let open = open.map_or_else(|| Arc::clone(&scene.white), |open| cx.image(open));
             let binds = [
@@ -658,6 +659,7 @@ impl GiPass {
                 ("ao_image", Bind::Sampled(&open)),
                 ("depth_image", Bind::Sampled(&depth)),
                 ("surface_image", Bind::Sampled(&surface)),
+                ("normal_image", Bind::Sampled(&normal)),
                 ("matte_image", Bind::Sampled(&light)),
                 ("glossy_image", Bind::Sampled(&shine)),
             ];

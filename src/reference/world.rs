@@ -104,7 +104,8 @@ pub struct SurfacePoint {
 pub struct Solid {
     /// The point.
     pub point: SurfacePoint,
-    /// How much of the light from all around the material's cavities let in, 0 to 1.
+    /// Share of indirect light that the material's occlusion map lets in, 0 to 1. Rays find what hides light, so that paths
+    /// do not read it (docs/ambient-occlusion.md).
     pub occlusion: f64,
     /// Roughness as the material has it, 0 to 1.
     pub roughness: f64,

@@ -177,7 +177,8 @@ pub struct Material {
     pub normal_texture: Option<TextureRef>,
     /// Scale of the normal map's x and y.
     pub normal_scale: f32,
-    /// Ambient occlusion in red (linear); it concerns indirect light only.
+    /// Share of indirect light, diffuse and specular, that reaches the surface, in red (linear, 0 to 1): glTF 2.0, section
+    /// 3.9.3. Lamps are not dimmed. Only the raster renderer dims light by it (docs/ambient-occlusion.md).
     pub occlusion_texture: Option<TextureRef>,
     /// How much of the occlusion is applied, 0 to 1.
     pub occlusion_strength: f32,

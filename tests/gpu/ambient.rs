@@ -1,18 +1,21 @@
 //! Ambient occlusion, and local probes, on the device.
 
-use crate::common::{aov, aov3, even, exposure_for, gpu, hit_plane, nits, perspective};
-use glam::{DMat4, DVec3, Vec3};
+use std::{f64::consts::TAU, sync::atomic::AtomicBool};
+
+use crate::common::{Brdf, aov, aov3, even, exposure_for, gpu, hit_plane, long, nits, perspective, pixel_of};
+use glam::{DMat4, DVec3, Vec2, Vec3};
 use sunny16::{
-    frame::{AoSettings, Aov, Renderer, Settings},
+    frame::{AoSettings, Aov, GiSettings, Picture, Renderer, Settings, SsrSettings},
     passes::{View, resolve::Channel},
+    photometry::environment::dfg::specular_scale_bias,
     reference::{
-        Pinhole, World,
+        Film, FilmSettings, Pinhole, World,
         aov::{First, OpenRays, first_hits},
     },
     scene::{
-        Material, Probe, Projection, Scene,
+        AlphaMode, Clearcoat, Material, Probe, Projection, Sampler, Scene,
         build::{SceneBuilder, dielectric, facing, metal},
-        procedural::shapes,
+        procedural::{shapes, textures},
     },
 };
 
@@ -178,7 +181,7 @@ fn probe(position: DVec3) -> Probe {
     }
 }
 
-fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> sunny16::frame::Picture {
+fn shot(renderer: &mut Renderer, scene: &Scene, view: &View, nits: f64) -> Picture {
     crate::common::picture(renderer, scene, view, &settings(nits, AoSettings::default()))
 }
 
@@ -292,4 +295,151 @@ fn a_box_fades_where_it_is_told_to() {
     assert!(inside < 0.5 * outside, "{inside} {outside}");
     let share = (border - inside) / (outside - inside);
     assert!((share - 0.5).abs() < 0.12, "{share}");
+}
+
+/// What occlusion maps leave: whole steps of the G-buffer's seven bits, so that blended surfaces have the same.
+const LEFT: [f64; 3] = [1.0, 64.0 / 127.0, 0.0];
+
+/// A tile of level ground under an even sky, which nothing hides.
+struct Tile {
+    name: String,
+    material: Material,
+    left: f64,
+    center: DVec3,
+}
+
+fn tiles() -> (Scene, Vec<Tile>) {
+    let mut builder = SceneBuilder::new("tiles");
+    let black = textures::Picture { width: 1, height: 1, rgba8: vec![0, 0, 0, 255] };
+    let black = builder.add_texture("black", black, Sampler::default());
+    let coated = Material {
+        clearcoat: Clearcoat { factor: 1.0, ..Clearcoat::default() },
+        ..metal("coated metal", Vec3::splat(0.6), 0.3)
+    };
+    let kinds = [
+        metal("mirror", Vec3::splat(0.9), 0.05),
+        metal("rough metal", Vec3::splat(0.7), 0.6),
+        dielectric("polished dielectric", Vec3::splat(0.2), 0.1),
+        dielectric("matte dielectric", Vec3::splat(0.6), 1.0),
+        coated,
+    ];
+    let modes = [("opaque", AlphaMode::Opaque), ("mask", AlphaMode::Mask { cutoff: 0.5 }), ("blend", AlphaMode::Blend)];
+    let mut tiles = Vec::new();
+    for (row, kind) in kinds.into_iter().enumerate() {
+        for (column, (mode, alpha)) in modes.into_iter().enumerate() {
+            for (step, left) in LEFT.into_iter().enumerate() {
+                let material = Material {
+                    alpha,
+                    occlusion_texture: Some(SceneBuilder::texture_ref(black)),
+                    occlusion_strength: (1.0 - left) as f32,
+                    ..kind.clone()
+                };
+                let center = DVec3::new((column * 3 + step) as f64 - 4.0, 0.0, 1.5 * (row as f64 - 2.0));
+                let id = builder.add_material(material.clone());
+                let mesh = builder.add_mesh("tile", shapes::plane(Vec2::new(0.9, 1.35), 1, 1), id);
+                builder.instance("tile", mesh, DMat4::from_translation(center));
+                tiles.push(Tile { name: format!("{}, {mode}", material.name), material, left, center });
+            }
+        }
+    }
+    let mut scene = builder.build().unwrap();
+    scene.environment = even(100.0);
+    (scene, tiles)
+}
+
+/// The share of an even sky that a surface reflects: split sum, and what Fresnel's term leaves to the diffuse part.
+fn reflected(material: &Material, nv: f64) -> f64 {
+    let stored = Brdf::of(material);
+    let v = DVec3::new((1.0 - nv * nv).sqrt(), 0.0, nv);
+    let steps = 10_000;
+    let enters: f64 = (0..steps)
+        .map(|i| {
+            let (u, a) = ((f64::from(i) + 0.5) / f64::from(steps), TAU * (f64::from(i) * 0.618_033_988_75).fract());
+            let l = DVec3::new(u.sqrt() * a.cos(), u.sqrt() * a.sin(), (1.0 - u).sqrt());
+            1.0 - crate::common::dielectric_fresnel(l, v)
+        })
+        .sum();
+    let (scale, bias) = specular_scale_bias(nv, stored.roughness, 256);
+    let f0 = 0.04 + (stored.base.x - 0.04) * stored.metallic;
+    (1.0 - stored.metallic) * stored.base.x * enters / f64::from(steps) + f0 * scale + bias
+}
+
+/// An occlusion map leaves its share of all light from around, diffuse and specular (glTF 2.0, section 3.9.3), in every
+/// pass. The path tracer does not read it: there the open tile's light is right whatever the map says.
+#[test]
+fn occlusion_maps_dim_what_is_reflected() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let (scene, tiles) = tiles();
+    let (eye, size) = (DVec3::new(0.0, 32.0, 24.0), (80, 64));
+    let view = perspective(eye, DVec3::ZERO, 0.19, 0.01, size);
+    let light = 100.0;
+    let plain = Settings { exposure: exposure_for(light, 0.5), ..Settings::default() };
+    let off = AoSettings { enabled: false, ..AoSettings::default() };
+    let ssr = SsrSettings { enabled: true, ..SsrSettings::default() };
+    let gi = GiSettings { enabled: true, vpls: 1024, filter: false, ..GiSettings::default() };
+    // With the noise of rays that the last ones have.
+    let ways = [
+        ("occlusion measured", plain.clone(), 1, 0.003),
+        ("occlusion not measured", Settings { ao: off, ..plain.clone() }, 1, 0.003),
+        ("reflections in the picture", Settings { ssr, ..plain.clone() }, 4, 0.01),
+        ("their rays alone", Settings { ssr: SsrSettings { taps: 1, frames: 0, ..ssr }, ..plain.clone() }, 1, 0.01),
+        ("indirect light", Settings { gi, ..plain.clone() }, 32, 0.03),
+        ("indirect light and reflections", Settings { gi, ssr, ao: off, ..plain }, 32, 0.03),
+    ];
+    // Rays of indirect light take minutes on software drivers.
+    let ways = if long() { &ways[..] } else { &ways[..4] };
+    let mut on_device = renderer.upload_for(&scene, &ways[0].1.shadows).unwrap();
+    if long() {
+        on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
+    }
+    // Of the middle of a tile, 3x3 pixels.
+    let middle = |tile: &Tile, of: &dyn Fn(usize, usize) -> f64| {
+        let (x, y) = pixel_of(&view, tile.center).unwrap();
+        (0..9).map(|i| of(x + i % 3 - 1, y + i / 3 - 1)).sum::<f64>() / 9.0
+    };
+    let mut shown = Vec::new();
+    for (name, settings, frames, bound) in ways {
+        renderer.cut();
+        for _ in 1..*frames {
+            renderer.render(&on_device, &view, settings).unwrap();
+        }
+        let picture = renderer.render(&on_device, &view, settings).unwrap();
+        let seen: Vec<f64> = tiles.iter().map(|tile| middle(tile, &|x, y| nits(&picture, x, y).y)).collect();
+        let mut worst = (0.0, "");
+        for (levels, all) in tiles.chunks_exact(3).zip(seen.chunks_exact(3)) {
+            for (tile, got) in levels.iter().zip(all) {
+                let error = (got - tile.left * all[0]).abs() / all[0];
+                worst = if error > worst.0 { (error, &tile.name) } else { worst };
+            }
+        }
+        println!("{name}: off by {:.3} % of the open tile, {}", worst.0 * 100.0, worst.1);
+        assert!(worst.0 < *bound, "{name}: {worst:?}");
+        shown.push(seen);
+    }
+    let (pose, projection) =
+        (facing(eye, DVec3::ZERO), Projection::Perspective { vertical_fov: 0.19, aspect: None, near: 0.01, far: None });
+    let (width, height) = (size.0 as usize, size.1 as usize);
+    let mut film = Film::new(width, height, FilmSettings { whole_pixels: false, ..FilmSettings::default() });
+    let pinhole = Pinhole::new(pose, projection, width, height);
+    assert!(film.add(&World::new(&scene, eye), &pinhole, 64, &AtomicBool::new(false)));
+    let traced = film.mean(|parts| parts.total());
+    let (mut closed, mut beside) = ((0.0, ""), (0.0, ""));
+    for (i, tile) in tiles.iter().enumerate() {
+        let path = middle(tile, &|x, y| traced[y * width + x].y);
+        let uncoated = tile.material.clearcoat.factor == 0.0;
+        let open = uncoated.then(|| light * reflected(&tile.material, (eye - tile.center).normalize().y));
+        for seen in &shown[..2] {
+            let error = (seen[i] - tile.left * path).abs() / path;
+            beside = if error > beside.0 { (error, &tile.name) } else { beside };
+            if let Some(open) = open {
+                let error = (seen[i] - tile.left * open).abs() / open;
+                closed = if error > closed.0 { (error, &tile.name) } else { closed };
+            }
+        }
+    }
+    println!("closed form: off by {:.3} %, {}", closed.0 * 100.0, closed.1);
+    println!("path tracer: off by {:.3} %, {}", beside.0 * 100.0, beside.1);
+    assert!(closed.0 < 0.01 * guard.slack(), "{closed:?}");
+    assert!(beside.0 < 0.02, "{beside:?}");
 }
