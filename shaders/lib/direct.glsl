@@ -4,6 +4,7 @@
 #define LIB_DIRECT
 #include "lib/lights.glsl"
 #include "lib/profiles.glsl"
+#include "lib/disk.glsl"
 #ifdef AREA
 #include "lib/area.glsl"
 #endif
@@ -50,13 +51,18 @@ void look_from(vec3 entry, inout Surface s) {
     }
 }
 
+// Angular radius (rad) of a sun's disk where its light arrives: water refracts it to a narrower one.
+float arriving_radius(float radius, vec3 position, vec3 entry) {
+    return entry == position ? radius : radius / WATER_IOR;
+}
+
 // Luminance (nits by channel) of a surface towards the camera under one light without a surface: its diffuse and specular
-// parts.
-void direct_light(Light light, Surface s, out vec3 diffuse, out vec3 specular) {
+// parts. `radius`: angular radius (rad) of a sun's disk; 0 of other lights and of parallel light.
+void direct_light(Light light, float radius, Surface s, out vec3 diffuse, out vec3 specular) {
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
-    evaluate_brdf(s, l, diffuse, specular);
+    evaluate_brdf_of_disk(s, l, arriving_radius(radius, s.position, entry), diffuse, specular);
     diffuse *= e;
     specular *= e;
     vec3 plane = shadow_plane;

@@ -3,6 +3,7 @@
 // `brdf.glsl` comes before it; LAYERS is defined for what is shared with surfaces that have none of this.
 #ifndef LIB_LAYERS
 #define LIB_LAYERS
+#include "lib/disk.glsl"
 
 layout(set = 0, binding = 21, scalar) readonly buffer layer_table_block { vec3 layer_table[]; };
 
@@ -225,11 +226,27 @@ float base_lobe(Surface s, Layers y, vec3 l, vec3 h, float nl, float nv) {
     return d_stretched(local_h, y.alphas) * v_stretched(local_l, local_v, y.alphas) * nl;
 }
 
-// As evaluate_brdf: per irradiance on a plane that faces the light, with the cosine (1/sr).
-void evaluate_layers(Surface s, Layers y, vec3 l, out vec3 diffuse, out vec3 specular) {
+// D V n.l of the base: its mean over a disk of that angular radius (rad) around l. `vh`: the cosine between the view and the half
+// vector, of a disk that which stands for it.
+float base_lobe_of_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float nl, float nv, inout float vh) {
+    if (radius <= 0.0) {
+        return base_lobe(s, y, l, h, nl, nv);
+    }
+    bool even = y.alphas.x == y.alphas.y;
+    mat3 axes = even ? axes_about(s.normal) : mat3(y.tangent, y.bitangent, s.normal);
+    MirroredDisk disk = mirrored_disk(s.view * axes, l * axes, radius, even ? vec2(s.alpha) : y.alphas);
+    vh = disk.vh;
+    return disk.lobe;
+}
+
+// As evaluate_brdf_of_disk: per irradiance on a plane that faces the light, with the cosine (1/sr).
+void evaluate_layers(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
     float nl = dot(s.normal, l);
+    float sine = sin(radius);
+    // A disk that the surface's horizon cuts counts on the side that has more of it.
+    nl = radius > 0.0 && nl > 0.0 ? disk_cosine(nl, sine) : radius > 0.0 ? -disk_cosine(-nl, sine) : nl;
     float nv = max(dot(s.normal, s.view), 1e-4);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
@@ -238,17 +255,21 @@ void evaluate_layers(Surface s, Layers y, vec3 l, out vec3 diffuse, out vec3 spe
     if (nl > 0.0 && length2 >= 1e-12) {
         h *= inversesqrt(length2);
         float vh = clamp(dot(s.view, h), 0.0, 1.0);
+        float lobe = base_lobe_of_disk(s, y, l, radius, h, nl, nv, vh);
         Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
         float all = frame.multi_scatter != 0u ? base_albedo(y, nv) : 1.0;
         float under = below * below_sheen(y, nl, nv);
         float opaque = (1.0 - s.metallic) * (1.0 - y.transmission);
         diffuse = under * opaque * (1.0 - y.diffuse_transmission) * (1.0 - max3(f.opaque)) / PI * nl * s.base_color;
-        specular = under * base_lobe(s, y, l, h, nl, nv) * mixed_reflectance(s, y, f, all);
+        specular = under * lobe * mixed_reflectance(s, y, f, all);
         if (max3(y.sheen_color) > 0.0) {
             specular += below * y.sheen_color * sheen_lobe(y, nl, nv, clamp(dot(s.normal, h), 0.0, 1.0));
         }
         float coat_nl = dot(y.coat_normal, l);
-        if (y.coat > 0.0 && coat_nl > 0.0) {
+        if (y.coat > 0.0 && radius > 0.0 && coat_nl > -sine) {
+            mat3 axes = axes_about(y.coat_normal);
+            specular += coat * mirrored_disk(s.view * axes, l * axes, radius, vec2(y.coat_alpha)).lobe;
+        } else if (y.coat > 0.0 && coat_nl > 0.0) {
             float coat_nv = max(dot(y.coat_normal, s.view), 1e-4);
             specular += coat * coat_nl
                 * d_ggx(y.coat_normal, h, clamp(dot(y.coat_normal, h), 0.0, 1.0), y.coat_alpha)
@@ -256,17 +277,18 @@ void evaluate_layers(Surface s, Layers y, vec3 l, out vec3 diffuse, out vec3 spe
         }
     } else if (nl < 0.0) {
         // Light from behind, mirrored to the viewer's side, has the half vector.
-        vec3 mirrored = l - 2.0 * nl * s.normal;
+        vec3 mirrored = l - 2.0 * dot(s.normal, l) * s.normal;
         vec3 hm = mirrored + s.view;
         hm *= inversesqrt(max(dot(hm, hm), 1e-12));
         float vh = clamp(dot(s.view, hm), 0.0, 1.0);
+        float lobe = base_lobe_of_disk(s, y, mirrored, radius, hm, -nl, nv, vh);
         Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
         float under = below * below_sheen(y, -nl, nv) * (1.0 - s.metallic);
         diffuse = under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * -nl
             * y.through_color;
         // Rough panes spread what comes through as they spread the reflection.
         if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
-            specular = under * y.transmission * (1.0 - max3(f.glass)) * base_lobe(s, y, mirrored, hm, -nl, nv) * s.base_color;
+            specular = under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
         }
     }
 }

@@ -27,7 +27,8 @@ void direct_layers(Light light, Surface s, Layers y, out vec3 diffuse, out vec3 
     vec3 l, from, entry;
     vec3 e = arriving_light(light, s.position, l, from, entry);
     e *= profile_factor(light, -from);
-    evaluate_layers(s, y, l, diffuse, specular);
+    // Of points the half width is 0.
+    evaluate_layers(s, y, l, arriving_radius(light.half_width, s.position, entry), diffuse, specular);
     diffuse *= e;
     specular *= e;
     darken_layers(light, s, dot(s.normal, l) < 0.0, diffuse, specular);

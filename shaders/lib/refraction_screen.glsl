@@ -6,6 +6,9 @@
 // Back faces of refracting volumes: depth as bits, and their normal.
 layout(set = 0, binding = 18) uniform utexture2D back_image;
 
+// A rough pane's lobe has what suns send through it (evaluate_layers): their disks in the picture would be it once more.
+bool suns_counted = false;
+
 // Pre-exposed light that comes along a ray (unit direction): of the picture where it meets what the picture shows, else of
 // the environment. `spread`: the tangent of half the angle that the lookup stands for.
 vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
@@ -31,9 +34,12 @@ vec3 light_along(Surface s, vec3 from, vec3 d, float spread) {
         p = from + d * t;
         seen = place_of(p, place);
     }
-    if (!seen) {
+    if (!seen || sky && suns_counted) {
         if (has_surroundings()) {
             return luminance_around(from, d, clamp(sqrt(spread), 0.0, 1.0)) * frame.pre_exposure;
+        }
+        if (sky && suns_counted) {
+            return vec3(0.0);
         }
         place = clamp(place, vec2(0.0), vec2(0.999999));
         return behind_at(place, 0.0) * (per_metre < 0.02 ? 0.0 : 1.0);
@@ -173,6 +179,7 @@ vec3 refracted_light(Surface s, Layers y) {
     float nv = max(dot(s.normal, s.view), 1e-4);
     float share = (1.0 - s.metallic) * y.transmission * coat * below_sheen(y, nv, nv);
     bool smooth_glass = s.alpha <= MIN_ALPHA;
+    suns_counted = y.thin && !smooth_glass;
     pixel_at_surface = pixel_size_here();
     if (water_here != NONE) {
         return water_light(s, y, share);

@@ -25,6 +25,7 @@ struct Path {
     uint body;           // layered material of the volume that it is in, or NONE
     float width;         // metres that the lookup stands for where it begins
     bool lamps_counted;  // what it meets of lamps is in the integral of the surface that mirrors
+    bool suns_counted;   // and suns that it meets
     float reach;         // of rays to a lamp: where they end; their share is all its light. Else 0
 };
 
@@ -102,7 +103,7 @@ void sky_waits(vec3 position, vec3 light) {
         vec2 step = level * (depth / (WATER_IOR * water_cosine(up)));
         vec3 entry = position + vec3(step.x, depth, step.y);
         vec3 share = light * (frame.pre_exposure / float(SKY_RAYS));
-        path_add(Path(entry, vec3(level.x, up, level.y), vec3(0.0, 1.0, 0.0), share, NONE, 0.0, true, 1e9));
+        path_add(Path(entry, vec3(level.x, up, level.y), vec3(0.0, 1.0, 0.0), share, NONE, 0.0, true, true, 1e9));
     }
 }
 
@@ -141,7 +142,7 @@ vec3 lit_anew(Met met, vec3 d, vec3 share) {
             float reach = sun ? 1e9 : distance(lamp.position, entry) * (1.0 - BEFORE_LAMP);
             reach = (lamp.kind & LIGHT_SHADOW) != 0u && frame.shadow_method != SHADOWS_OFF ? reach : 1e-9;
             vec3 away = entry == met.position ? met.away * side : vec3(0.0, 1.0, 0.0);
-            path_add(Path(entry, from, away, share * matte * e, NONE, 0.0, true, reach));
+            path_add(Path(entry, from, away, share * matte * e, NONE, 0.0, true, true, reach));
         }
     }
     in_water = NONE;
@@ -251,7 +252,7 @@ void cross_face(Path path, Met met, uint layer, float glass, float width) {
     vec3 back = reflect(d, h);
     float back_cosine = dot(back, n);
     float kept = back_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), back_cosine, alpha) : 1.0;
-    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, false, 0.0);
+    Path mirrored = Path(met.position, back, away, share * (reflects * kept), path.body, width, false, false, 0.0);
     Path through = mirrored;
     through.share = vec3(0.0);
     if (reflects < 1.0) {
@@ -261,8 +262,9 @@ void cross_face(Path path, Met met, uint layer, float glass, float width) {
         kept = on_cosine <= 0.0 ? 0.0 : is_rough ? unmasked(-dot(n, d), on_cosine, alpha) : 1.0;
         uint body = thin ? path.body : side > 0.0 ? layer : NONE;
         // Straight on through a clear pane, which shadow rays pass too.
-        bool straight = thin && !is_rough && path.lamps_counted;
-        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width, straight, 0.0);
+        bool straight = thin && !is_rough;
+        through = Path(met.position, on, -away, share * ((1.0 - reflects) * kept) * tint, body, width,
+                       straight && path.lamps_counted, straight && path.suns_counted, 0.0);
     }
     // What is added last is followed first.
     bool mirror_first = max3(mirrored.share) > max3(through.share);
@@ -288,8 +290,8 @@ vec3 light_at_end(Surface s, Path path, vec3 share, bool hit, Met met, float wid
     if (shown) {
         float there = behind_distance(place);
         // The camera and the ray see the same side; half precision, and a pixel's own depth.
-        // What water mirrors of a sun is in its highlight: the sun's disk in the picture would be it once more.
-        shown = !hit ? there <= 0.0 && !(water_here != NONE && path.lamps_counted)
+        // What a surface mirrors of a sun is in its highlight: the sun's disk in the picture would be it once more.
+        shown = !hit ? there <= 0.0 && !path.suns_counted
                      : steep * dot(met.away, path.direction) > 0.0
                 && abs(there - along) < 0.002 * along + 1.5 * pixel / max(abs(steep), 0.03);
     }
@@ -372,7 +374,9 @@ vec3 refracted_light(Surface s, Layers y) {
             on /= WATER_IOR * WATER_IOR;
         }
         path_count = 0u;
-        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, mirrors, 0.0));
+        // A rough pane has a lobe for what suns send through it (evaluate_layers).
+        bool suns_counted = mirrors || y.thin && is_rough;
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, mirrors, suns_counted, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
         for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
             Path path = path_waiting[--path_count];

@@ -97,13 +97,40 @@ vec2 concentric(vec2 u) {
     return r * vec2(cos(angle), sin(angle));
 }
 
-// A direction in the cone around a unit axis whose opening holds 1 - cos <= height, evenly by solid angle.
-vec3 in_cone(vec3 axis, float height, vec2 u) {
-    mat3 axes = axes_about(axis);
-    vec2 disk = concentric(u);
+// A direction in the cone around axes' third whose opening holds 1 - cos <= height, by a point of the unit disk, keeping areas.
+vec3 in_cone(mat3 axes, float height, vec2 disk) {
     float low = dot(disk, disk) * height;
     // sin = sqrt(low (2 - low)), and the disk's radius is sqrt(low / height).
-    return axis * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
+    return axes[2] * (1.0 - low) + (axes[0] * disk.x + axes[1] * disk.y) * sqrt(height * (2.0 - low));
+}
+
+// A point of the unit disk's part above the height `low`, keeping areas: the segment up to the angle t from the top has the area
+// t - sin t cos t, which Newton's steps invert, from the nearer end.
+vec2 in_segment(float low, vec2 u) {
+    float whole = acos(clamp(low, -1.0, 1.0));
+    float area = u.y * (whole - sin(whole) * cos(whole));
+    float rest = min(area, PI - area);
+    float t = pow(1.5 * rest, 1.0 / 3.0);
+    for (int i = 0; i < 3; ++i) {
+        float sine = sin(t);
+        t = max(t - (t - sine * cos(t) - rest) / max(2.0 * sine * sine, 1e-6), 0.0);
+    }
+    float height = area > rest ? -cos(t) : cos(t);
+    return vec2((2.0 * u.x - 1.0) * sin(t), height);
+}
+
+// A direction to a sun's disk, evenly by solid angle: to what of it the world's horizon leaves.
+vec3 in_sun(Light light, vec2 u) {
+    float half_sine = sin(0.5 * light.half_height);
+    float height = 2.0 * half_sine * half_sine;
+    vec3 axis = light.position;
+    if (light.half_width < light.half_height) {
+        vec3 right = normalize(vec3(-axis.z, 0.0, axis.x) + vec3(1e-9, 0.0, 0.0));
+        float low = -axis.y / (2.0 * half_sine);
+        vec3 l = in_cone(mat3(right, cross(right, axis), axis), height, in_segment(low, u));
+        return vec3(l.x, max(l.y, 1e-6), l.z);
+    }
+    return in_cone(axes_about(axis), height, concentric(u));
 }
 
 // A point of a rectangle, evenly by the solid angle under which it is seen, in its own axes from the eye: `low` and `high` are
@@ -143,8 +170,7 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
         return vec4(d, 1.0);
     }
     if (kind == LIGHT_DIRECTIONAL) {
-        float half_sine = sin(0.5 * light.half_width);
-        vec3 l = in_cone(-light.direction, 2.0 * half_sine * half_sine, u);
+        vec3 l = in_sun(light, u);
         return vec4(l * 1e9, light.half_width > 0.0 ? dot(normal, l) : 1.0);
     }
     if (kind == LIGHT_SPHERE) {
@@ -156,7 +182,7 @@ vec4 towards_light(Light light, vec3 normal, vec2 u) {
         // 1 - cos without cancellation.
         float height = sine2 / (1.0 + sqrt(1.0 - sine2));
         vec3 axis = d * inversesqrt(d2);
-        vec3 l = in_cone(axis, height, u);
+        vec3 l = in_cone(axes_about(axis), height, concentric(u));
         float along = dot(d, l);
         float t = along - sqrt(max(light.half_width * light.half_width - (d2 - along * along), 0.0));
         return vec4(l * t, dot(normal, l));

@@ -34,17 +34,22 @@ void main() {
     float footprint = max(length(ray_at(place + vec2(1.0, 0.0)) - d), 1e-6);
     uint disks = (frame.bits & FRAME_CAPTURE) != 0u ? 0u : frame.directional_count;
     for (uint i = 0u; i < disks; ++i) {
-        float radius = lights[i].half_width;
+        float radius = lights[i].half_height;
         if (radius > 0.0) {
             // By the chord, which keeps its precision where the cosine is near 1.
-            float angle = 2.0 * asin(min(length(d + lights[i].direction) * 0.5, 1.0));
+            float angle = 2.0 * asin(min(length(d - lights[i].position) * 0.5, 1.0));
             // An edge as soft as a pixel spreads light beyond the disk: a soft disk of radius q has the area
             // pi (q^2 + f^2/12), so q is taken such that it is the true one. Below that it fades as a whole.
             float f2 = footprint * footprint;
             float soft = sqrt(max(radius * radius - f2 / 12.0, f2 / 4.0));
             float coverage = clamp((soft - angle) / footprint + 0.5, 0.0, 1.0) * min(3.0 * radius * radius / f2, 1.0);
+            float kept = lights[i].half_width;
+            if (kept < radius) {
+                // The horizon cuts it, softly too; of a disk that fades as a whole the part above.
+                coverage *= 3.0 * radius * radius < f2 ? kept * kept / (radius * radius) : clamp(d.y / footprint + 0.5, 0.0, 1.0);
+            }
             // A disk of even luminance gives L pi sin^2(radius) on a plane that faces it.
-            float sine = sin(min(radius, PI * 0.5));
+            float sine = sin(min(kept, PI * 0.5));
             nits += lights[i].intensity / (PI * sine * sine) * coverage;
         }
     }

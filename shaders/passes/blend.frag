@@ -56,7 +56,7 @@ void main() {
 #endif
         for (uint i = 0u; i < frame.light_count; ++i) {
             if (!has_surface(lights[i])) {
-                direct_light(lights[i], s, d, r);
+                direct_light(lights[i], lights[i].half_width, s, d, r);
                 diffuse += d;
                 specular += r;
             }

@@ -26,6 +26,7 @@ layout(set = 0, binding = 6, scalar) readonly buffer reflectance_block { MetMate
 
 #include "lib/lights.glsl"
 #include "lib/profiles.glsl"
+#include "lib/disk.glsl"
 #ifdef AREA
 #include "lib/area.glsl"
 #endif
@@ -56,9 +57,10 @@ vec3 lamp_illuminance(Light lamp, Surface s, vec2 u, out vec3 highlight) {
         vec3 l;
         e = light_illuminance(lamp, kind == LIGHT_DIRECTIONAL, s.position, l);
         e *= profile_factor(lamp, -l);
-        evaluate_brdf(s, l, diffuse, highlight);
+        // Of points the half width is 0.
+        evaluate_brdf_of_disk(s, l, lamp.half_width, diffuse, highlight);
         highlight *= e;
-        e *= max(dot(s.normal, l), 0.0);
+        e *= lamp.half_width > 0.0 ? disk_cosine(dot(s.normal, l), sin(lamp.half_width)) : max(dot(s.normal, l), 0.0);
     } else {
 #ifdef AREA
         AreaIntegrals area;

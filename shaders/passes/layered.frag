@@ -126,16 +126,7 @@ void main() {
         uint lamp = i < first || all ? i : entries[list.x + i - first];
 #endif
         if (!has_surface(lights[lamp])) {
-            Surface lit = s;
-#ifdef OVER
-            if (water_here != NONE && lamp < frame.directional_count) {
-                // Glitter is as wide as the sun too: facets that send some of its disk here lie in a disk of half its radius, of
-                // variance (r / 4)^2.
-                float radius = lights[lamp].half_width;
-                lit.alpha = sqrt(min(s.alpha * s.alpha + radius * radius / 8.0, 1.0));
-            }
-#endif
-            direct_layers(lights[lamp], lit, y, d, r);
+            direct_layers(lights[lamp], s, y, d, r);
 #ifdef OVER
             if (lamp < min(frame.directional_count, WATER_SUNS)) {
                 water_suns[lamp] = light_seen;

@@ -54,7 +54,7 @@ void main() {
             set_shadow_plane_across(dx, dy, span * inversesqrt(max(min(dot(dx, dx), dot(dy, dy)), 1e-30)), s.normal);
         }
         for (uint i = 0u; i < frame.directional_count; ++i) {
-            direct_light(lights[i], s, d, r);
+            direct_light(lights[i], lights[i].half_width, s, d, r);
             diffuse += d;
             specular += r;
         }
@@ -66,7 +66,7 @@ void main() {
         for (uint i = 0u; i < count; ++i) {
             uint lamp = all ? frame.directional_count + i : entries[list.x + i];
             if (!has_surface(lights[lamp])) {
-                direct_light(lights[lamp], s, d, r);
+                direct_light(lights[lamp], 0.0, s, d, r);
                 diffuse += d;
                 specular += r;
             }

@@ -61,17 +61,19 @@ const uint SHADOWS_MAPS = 1u;
 const uint SHADOWS_TRACED = 2u;
 
 struct Light {
-    vec3 position;             // relative to the camera
+    vec3 position;             // relative to the camera; of a directional light unit, to the middle of its disk
     float inverse_range2;      // 1/range^2 of the file's windowing, 0 for none
     vec3 intensity;            // by channel: candela of points and spots, lux of directional lights, nits of surfaces
     float spot_scale;          // glTF cone: clamp(cos * scale + offset)^2; 0 and 1 for point lights
     vec3 direction;            // unit, where the light shines to
     float spot_offset;
     vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
-    float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad)
+    float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad), of one that
+                               // the world's horizon cuts that of a disk as large as what is above
                                // a triangle's side along right; its other side is spot_offset along right and half_height
                                // along direction x right
-    float half_height;         // half a rectangle's height, half a tube's straight part (m)
+    float half_height;         // half a rectangle's height, half a tube's straight part (m); of a directional light the angular
+                               // radius of the whole disk: above half_width where the horizon cuts it
     uint kind;                 // LIGHT_ kind and flag bits
     uint profile;              // number of its measured distribution, or NONE
     uint shadow;               // number of its shadow map, or NONE

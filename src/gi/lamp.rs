@@ -25,6 +25,8 @@ pub(super) struct Lamp {
     pose: Pose,
     range: Option<f64>,
     pierces: bool,
+    /// The level horizon cuts it.
+    horizon: bool,
     /// What a sun shines on.
     bounds: Option<Bounds>,
     profile: Option<Arc<IesProfile>>,
@@ -33,8 +35,8 @@ pub(super) struct Lamp {
 
 impl PartialEq for Lamp {
     fn eq(&self, other: &Self) -> bool {
-        (self.emitter, self.range, self.pierces, self.bounds)
-            == (other.emitter, other.range, other.pierces, other.bounds)
+        (self.emitter, self.range, self.pierces, self.horizon, self.bounds)
+            == (other.emitter, other.range, other.pierces, other.horizon, other.bounds)
             && self.pose_that_counts() == other.pose_that_counts()
             && same(self.profile.as_ref(), other.profile.as_ref())
     }
@@ -147,6 +149,7 @@ impl Lamp {
             pose,
             range: light.range.filter(|_| point).map(f64::from),
             pierces: !light.shadow,
+            horizon: light.horizon,
             bounds: light.is_directional().then_some(*bounds),
             profile,
             distribution,
@@ -227,6 +230,9 @@ impl Lamp {
         let bounds = self.bounds?;
         let below = 2.0 * (angular_radius / 2.0).sin().powi(2);
         let towards = self.towards(below * direction.x, TAU * direction.y);
+        if self.horizon && towards.y > 0.0 {
+            return None;
+        }
         let mut weight = bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300);
         if let Some(Steradian(projected)) = self.emitter.projected_solid_angle().filter(|angle| angle.get() > 0.0) {
             weight *= cone_solid_angle(angular_radius).get() / projected;

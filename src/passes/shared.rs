@@ -94,7 +94,7 @@ shader_struct! {
 shader_struct! {
     /// A light source.
     pub struct Light {
-        /// Relative to the camera.
+        /// Relative to the camera; of a directional light unit, to the middle of its disk.
         pub position: Vec3,
         /// 1/range^2 of the file's windowing, 0 for none.
         pub inverse_range2: f32,
@@ -108,9 +108,11 @@ shader_struct! {
         pub spot_offset: f32,
         /// Unit, local +X: along a rectangle's width and a tube's length.
         pub right: Vec3,
-        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad).
+        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), of one that the world's horizon
+        /// cuts that of a disk as large as what is above.
         pub half_width: f32,
-        /// Half a rectangle's height, half a tube's straight part (m).
+        /// Half a rectangle's height, half a tube's straight part (m); of a directional light the angular radius (rad) of the
+        /// whole disk.
         pub half_height: f32,
         /// A `LIGHT_` kind with its flag bits.
         pub kind: u32,

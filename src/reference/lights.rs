@@ -436,6 +436,9 @@ impl PlacedLight {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
                 let density = 1.0 / (2.0 * PI * part);
                 let direction = cone(-self.direction, part, u);
+                if self.light.horizon && direction.y < 0.0 {
+                    return None;
+                }
                 LightSample {
                     direction,
                     distance: 1e30,
@@ -515,7 +518,8 @@ impl PlacedLight {
             Emitter::Point | Emitter::Spot { .. } | Emitter::Sun { angular_radius: 0.0 } => None,
             Emitter::Sun { angular_radius } => {
                 let part = 2.0 * (angular_radius / 2.0).sin().powi(2);
-                let inside = limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
+                let above = !self.light.horizon || direction.y >= 0.0;
+                let inside = above && limit == f64::INFINITY && 1.0 + self.direction.dot(direction) < part;
                 inside.then(|| (f64::INFINITY, 1.0 / (2.0 * PI * part)))
             }
             Emitter::Sphere { radius } => {

@@ -17,7 +17,7 @@ use crate::photometry::{
     Candela, Lumen, Steradian,
     environment::RadianceMap,
     ies::IesProfile,
-    lights::{Emitter, LightStrength, PhysicalLight},
+    lights::{Emitter, LightStrength, PhysicalLight, SunDisk},
 };
 
 /// A whole scene.
@@ -643,13 +643,25 @@ pub struct Light {
     pub shadow: bool,
     /// Whether its surface is seen, where it has one.
     pub visible: bool,
+    /// Whether the level horizon cuts a sun's disk: what of it lies below gives no light. Its strength is that of the whole
+    /// disk. A sky's sun and moon are cut; a file's suns may shine from below.
+    pub horizon: bool,
 }
 
 impl Light {
     /// A white light without a range that casts shadows.
     #[must_use]
     pub fn new(name: &str, source: PhysicalLight) -> Self {
-        Self { name: name.into(), color: Vec3::ONE, source, range: None, profile: None, shadow: true, visible: true }
+        Self {
+            name: name.into(),
+            color: Vec3::ONE,
+            source,
+            range: None,
+            profile: None,
+            shadow: true,
+            visible: true,
+            horizon: false,
+        }
     }
 
     /// What shines.
@@ -662,6 +674,15 @@ impl Light {
     #[must_use]
     pub const fn is_directional(&self) -> bool {
         matches!(self.emitter(), Emitter::Sun { .. })
+    }
+
+    /// A sun's disk as it is seen, by the world matrix of its node; none of other lights.
+    #[must_use]
+    pub fn sun_disk(&self, world: &DMat4) -> Option<SunDisk> {
+        let Emitter::Sun { angular_radius } = self.emitter() else { return None };
+        let middle = world.z_axis.truncate().normalize_or(DVec3::Z);
+        let of = if self.horizon { SunDisk::over_horizon } else { SunDisk::whole };
+        Some(of(middle, angular_radius))
     }
 
     /// Its greatest intensity from far away, before the colour; none for the sun. Under a measured distribution, lumens are

@@ -17,7 +17,7 @@ use sunny16::{
         lights::{Emitter, LightStrength},
     },
     scene::{
-        Material, Scene,
+        AlphaMode, Clearcoat, Material, Scene,
         build::{SceneBuilder, dielectric, facing},
         look::ShadowMethod,
         procedural::shapes,
@@ -513,4 +513,95 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
     }
     println!("at most {:.1} % of the bound", tightest * 100.0);
     assert!(tightest > 0.3);
+}
+
+/// The mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by even solid angles; GGX of `common` with the roughness.
+fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
+    let (rings, around) = (160, 80);
+    let whole = 2.0 * (radius / 2.0).sin().powi(2);
+    let (x, y) = (middle.any_orthonormal_vector(), middle.cross(middle.any_orthonormal_vector()));
+    let alpha = (roughness * roughness).max(0.002);
+    let mut sum = 0.0;
+    for i in 0..rings {
+        let low = whole * (f64::from(i) + 0.5) / f64::from(rings);
+        for j in 0..around {
+            let (sin, cos) = (2.0 * PI * (f64::from(j) + 0.5) / f64::from(around)).sin_cos();
+            let l = middle * (1.0 - low) + (x * cos + y * sin) * (low * (2.0 - low)).sqrt();
+            let h = (l + v).normalize();
+            if l.y > 0.0 {
+                sum += crate::common::distribution(h.y, alpha) * crate::common::visibility(l.y, v.y, alpha) * l.y;
+            }
+        }
+    }
+    sum / f64::from(rings * around) * 2.0 * PI * whole
+}
+
+/// What a level surface mirrors of a sun of one nit, 5 degrees wide and as wide as the real one: the lobe integrated over the
+/// disk, in the passes for opaque, blended and coated surfaces. A mirror shows the disk itself, and is nowhere brighter.
+#[test]
+fn highlights_of_suns_are_as_wide_as_their_disks() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let middle = dvec3(0.0, 1.0, -1.0).normalize();
+    for (pass, roughness) in
+        [("opaque", 0.0f32), ("opaque", 0.05), ("opaque", 0.3), ("blended", 0.05), ("coated", 0.0), ("coated", 0.3)]
+    {
+        let mut material = Material { metallic: 1.0, ..dielectric("metal", Vec3::ONE, roughness) };
+        let coated = pass == "coated";
+        let mut stored = f64::from(roughness);
+        match pass {
+            "opaque" => stored = Brdf::of(&material).roughness,
+            "blended" => material.alpha = AlphaMode::Blend,
+            _ => {
+                material = dielectric("coated", Vec3::ZERO, 1.0);
+                material.clearcoat = Clearcoat { factor: 1.0, roughness, ..Clearcoat::default() };
+            }
+        }
+        for radius in [2.5f64, 0.2666].map(f64::to_radians) {
+            let mut builder = SceneBuilder::new("mirror");
+            let material = builder.add_material(material.clone());
+            let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
+            builder.instance("plane", mesh, DMat4::IDENTITY);
+            let sun = Emitter::Sun { angular_radius: radius };
+            builder.light("sun", sun, ONE_NIT, Vec3::ONE, facing(DVec3::ZERO, -middle));
+            let scene = builder.build().unwrap();
+            let size = 32;
+            let view = perspective(dvec3(0.0, 2.0, 2.0), DVec3::ZERO, (8.0 * radius) as f32, 0.01, (size, size));
+            let picture = picture(&mut renderer, &scene, &view, &settings(1.0, Vec::new()));
+            let pixels: Vec<(usize, usize)> =
+                (0..size as usize).flat_map(|x| (0..size as usize).map(move |y| (x, y))).collect();
+            let wants: Vec<f64> = pixels
+                .par_iter()
+                .map(|&(x, y)| {
+                    let v = -crate::common::pixel_ray(&view, x, y).1;
+                    let lobe = mirrored(v, middle, radius, stored);
+                    if !coated {
+                        return lobe;
+                    }
+                    // KHR_materials_clearcoat: Fresnel's term of the coat is by the view; the base below has roughness 1.
+                    let coat = crate::common::schlick(0.04, v.y);
+                    let base = crate::common::schlick(0.04, v.dot((v + middle).normalize()));
+                    coat * lobe + (1.0 - coat) * base * mirrored(v, middle, radius, 1.0)
+                })
+                .collect();
+            let gots: Vec<f64> = pixels.iter().map(|&(x, y)| nits(&picture, x, y).y).collect();
+            // What a coat reflects at the picture's upper edge, which is seen the most along the surface.
+            let edge = -crate::common::pixel_ray(&view, size as usize / 2, 0).1;
+            let reflects = if coated { crate::common::schlick(0.04, edge.y) } else { 1.0 };
+            let peak = gots.iter().copied().fold(0.0, f64::max);
+            let off = gots.iter().zip(&wants).map(|(got, want)| (got - want).abs()).fold(0.0, f64::max);
+            let (sum, want) = (gots.iter().sum::<f64>(), wants.iter().sum::<f64>());
+            println!(
+                "{pass}, roughness {roughness}, {:.3} degrees: peak {peak:.4} nit, off by {off:.4} at most, sum {:+.2} %",
+                2.0 * radius.to_degrees(),
+                (sum / want - 1.0) * 100.0
+            );
+            assert!(peak < 1.001 * reflects, "brighter than what it mirrors: {peak}");
+            assert!(off < 0.02 * reflects, "{pass} {roughness} {radius}: {off}");
+            assert!((sum / want - 1.0).abs() < 0.01, "{pass} {roughness} {radius}: {sum}, not {want}");
+            if roughness == 0.0 && radius > 0.01 {
+                assert!(peak > if coated { 0.04 } else { 0.985 }, "a mirror shows the disk: {peak}");
+            }
+        }
+    }
 }

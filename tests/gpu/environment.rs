@@ -272,6 +272,71 @@ fn sun_disk_and_night_survive_half_floats() {
     assert!(step < 1.0, "{step}");
 }
 
+/// A sun whose middle is on the horizon is half a disk at its full luminance, and lights an upright card with half of its light,
+/// once: rays for shadows look at the half that shines.
+#[test]
+fn the_horizon_cuts_the_setting_sun() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let settings = ["environment.sun.elevation=0", "environment.sun.azimuth=0", "environment.sky.enabled=false"];
+    let scene = look_at_sky(&settings);
+    let light = scene.lights.last().unwrap();
+    let disk = light.source.nits().unwrap().get() * light.color_luminance();
+    let view = perspective(DVec3::ZERO, DVec3::NEG_Z, 0.02, 0.01, (100, 100));
+    let picture = shot(&mut renderer, &scene, &view, at_ev(20.0));
+    let at = |x: usize, y: usize| luminance(nits(&picture, x, y));
+    let full = (0..10_000).filter(|i| (at(i % 100, i / 100) / disk - 1.0).abs() < 0.01).count() as f64;
+    let lit = (0..10_000).filter(|i| at(i % 100, i / 100) > 0.01 * disk).count() as f64;
+    let pixel = 2.0 * 0.01f64.tan() / 100.0;
+    let half = 0.5 * PI * (0.2666f64.to_radians() / pixel).powi(2);
+    println!("half a disk: {full} pixels at full luminance, {lit} lit, right {half:.1}");
+    assert!(full < half && full > 0.88 * half && lit > half && lit < 1.12 * half, "{full} {lit} {half}");
+    let sum: f64 = (0..10_000).map(|i| at(i % 100, i / 100) / disk).sum();
+    assert!((sum / half - 1.0).abs() < 0.01, "{sum}, not {half}");
+
+    let mut builder = SceneBuilder::new("card");
+    let material = dielectric("card", Vec3::splat(0.18), 1.0);
+    let stored = Brdf::of(&material);
+    let material = builder.add_material(material);
+    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(2.0), 1, 1), material);
+    builder.instance("plane", mesh, DMat4::from_rotation_x(-0.5 * PI));
+    // It hides the right half of the sun from the card's middle, and its sunlit side is not seen.
+    let wall = builder.add_mesh("wall", shapes::plane(Vec2::new(4.0, 4.0), 1, 1), material);
+    let beside = DMat4::from_translation(DVec3::new(2.0, 0.0, -8.0)) * DMat4::from_rotation_x(0.5 * PI);
+    for hidden in [0.0, 0.5] {
+        let mut scene = if hidden > 0.0 {
+            builder.instance("wall", wall, beside);
+            std::mem::replace(&mut builder, SceneBuilder::new("used")).build().unwrap()
+        } else {
+            builder.clone().build().unwrap()
+        };
+        let mut look = Look::default();
+        for setting in settings {
+            look.assign(setting).unwrap();
+        }
+        look.apply(&mut scene).unwrap();
+        let lux = scene.lights.last().unwrap().source.lux(1.0).get() * 0.5;
+        let view = perspective(DVec3::new(-0.5, 0.5, -3.0), DVec3::ZERO, 0.001, 0.01, (16, 16));
+        let settings = Settings {
+            exposure: exposure_for(lux * 0.05, 0.9),
+            aovs: vec![sunny16::frame::Aov::DirectDiffuse],
+            shadows: sunny16::frame::ShadowSettings { samples: 64, ..sunny16::frame::ShadowSettings::default() },
+            ..Settings::default()
+        };
+        let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
+        let mut got = 0.0;
+        for i in 0..256 {
+            got += luminance(crate::common::aov3(&picture, sunny16::frame::Aov::DirectDiffuse, i % 16, i / 16)) / 256.0;
+        }
+        // The light's mean height is 4 / (3 pi) radii: next to nothing of its cosine.
+        let v = DVec3::new(-0.5, 0.5, -3.0).normalize();
+        let enters = 1.0 - crate::common::dielectric_fresnel(DVec3::NEG_Z, v);
+        let want = stored.base.y / PI * lux * enters * (1.0 - hidden);
+        println!("{hidden} hidden: {got:.3} nit, right {want:.3}");
+        assert!((got / want - 1.0).abs() < 0.02, "{hidden}: {got}, not {want}");
+    }
+}
+
 /// However few pixels see it, the sun's disk gives what it gives.
 #[test]
 fn a_sun_smaller_than_a_pixel_keeps_its_light() {

@@ -6,7 +6,7 @@ use super::super::{area_lights, light_tree, profiles::Profiles, shared};
 use crate::{
     photometry::{
         Candela, Nit,
-        lights::{Emitter, Sides},
+        lights::{Emitter, Sides, SunDisk},
     },
     scene::{self, Scene},
 };
@@ -68,13 +68,19 @@ pub(in crate::passes) fn light_axes(world: &DMat4) -> (DVec3, DVec3) {
 
 pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Profiles) -> WorldLight {
     let (emitter, source) = (light.emitter(), light.source);
-    let (right, direction) = light_axes(world);
+    let (right, mut direction) = light_axes(world);
+    let mut position = DVec3::ZERO;
     let candela = light.candela().map_or(0.0, Candela::get);
     let nits = source.nits().map_or(0.0, Nit::get);
     let two = |sides| if sides == Sides::Two { shared::LIGHT_TWO_SIDED } else { 0 };
     let (kind, strength, half_width, half_height) = match emitter {
         Emitter::Point | Emitter::Spot { .. } => (shared::LIGHT_POINT, candela, 0.0, 0.0),
-        Emitter::Sun { angular_radius } => (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get(), angular_radius, 0.0),
+        Emitter::Sun { angular_radius } => {
+            let disk = light.sun_disk(world).unwrap_or(SunDisk::whole(-direction, angular_radius));
+            (position, direction) = (disk.middle, -disk.towards);
+            let seen = if disk.part > 0.0 && disk.part < 1.0 { disk.equal_radius() } else { angular_radius };
+            (shared::LIGHT_DIRECTIONAL, source.lux(1.0).get() * disk.part, seen, angular_radius)
+        }
         Emitter::Sphere { radius } => (shared::LIGHT_SPHERE, nits, radius, radius),
         Emitter::Disk { radius, sides } => (shared::LIGHT_DISK | two(sides), nits, radius, radius),
         Emitter::Rectangle { width, height, sides } => {
@@ -101,7 +107,7 @@ pub(super) fn world_light(light: &scene::Light, world: &DMat4, profiles: &mut Pr
         radius: emitter.bounding_radius(),
         candela: times_color(candela),
         shader: shared::Light {
-            position: Vec3::ZERO,
+            position: position.as_vec3(),
             inverse_range2: light.range.map_or(0.0, |range| 1.0 / (range * range)),
             intensity: times_color(strength),
             spot_scale: scale as f32,

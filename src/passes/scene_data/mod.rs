@@ -574,7 +574,10 @@ impl GpuScene {
     pub fn lights_for(&self, view: &View) -> Vec<shared::Light> {
         self.lights
             .iter()
-            .map(|light| shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader })
+            .map(|light| match light.directional {
+                true => light.shader,
+                false => shared::Light { position: (light.position - view.position).as_vec3(), ..light.shader },
+            })
             .collect()
     }
 

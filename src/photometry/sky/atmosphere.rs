@@ -1,8 +1,11 @@
 //! Air as spherical shells: density, optical depth, and how much of the Sun's light arrives.
 
-use std::f64::consts::PI;
+use std::f64::consts::FRAC_PI_2;
+
+use glam::DVec3;
 
 use super::spectrum::{BANDS, Bands, Spectrum, aerosol_albedo, aerosol_depth, ozone_depth, rayleigh_depth};
+use crate::photometry::{astronomy::air_mass, lights::SunDisk};
 
 /// Earth's mean radius in kilometres (IUGG).
 pub const GROUND: f64 = 6371.0;
@@ -185,13 +188,28 @@ impl Atmosphere {
         })
     }
 
+    /// What arrives at the ground of a body at an apparent elevation (rad), whatever of its disk the horizon hides.
+    ///
+    /// Air and aerosol have the relative air mass of Kasten and Young 1989, whose rays refraction bends, as Bird and Riordan
+    /// (SERI/TR-215-2436, section 2) take one mass for both: straight rays through shells are 7 % off at the horizon for air,
+    /// and of aerosol, which lies lower, they meet 2.4 times as much. Ozone lies high, where rays are straight. A disk that is
+    /// partly hidden is as bright as one whose middle is on the horizon.
+    #[must_use]
+    pub fn direct_sunlight(&self, elevation: f64) -> Spectrum {
+        let elevation = elevation.clamp(0.0, FRAC_PI_2);
+        let mass = air_mass(elevation).unwrap_or(1.0);
+        let [air, aerosol, _] = self.columns(GROUND, 1.0);
+        let [.., ozone] = self.columns(GROUND, elevation.sin());
+        self.transmittance([air * mass, aerosol * mass, ozone])
+    }
+
     /// What arrives at the radius `r` (km) of a body whose centre has the cosine `mu` to the zenith and whose angular
     /// radius is `size`: 0 where the ground hides it.
     #[must_use]
     pub fn sunlight(&self, r: f64, mu: f64, size: f64) -> Spectrum {
         let horizon = horizon(r);
         let above = mu.clamp(-1.0, 1.0).asin() - horizon.asin();
-        let visible = visible_part(above / size);
+        let visible = SunDisk::over_horizon(DVec3::new(above.cos(), above.sin(), 0.0), size).part;
         if visible <= 0.0 {
             return [0.0; BANDS];
         }
@@ -205,12 +223,6 @@ impl Atmosphere {
 #[must_use]
 pub fn horizon(r: f64) -> f64 {
     -(1.0 - (GROUND / r.max(GROUND)).powi(2)).max(0.0).sqrt()
-}
-
-/// The part of a disk above a line that lies `x` radii below its centre: 0 at -1, 1 at 1.
-fn visible_part(x: f64) -> f64 {
-    let x = x.clamp(-1.0, 1.0);
-    0.5 + (x * (1.0 - x * x).sqrt() + x.asin()) / PI
 }
 
 /// Kilometres to the top of the air.
@@ -259,7 +271,6 @@ fn from_table(u: f64, v: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::photometry::astronomy::air_mass;
 
     #[test]
     fn columns_agree_with_the_air_mass_of_kasten_and_young() {
@@ -289,6 +300,20 @@ mod tests {
                 assert!((a - b).abs() < 2e-3, "height {height}, mu {mu}: {a}, not {b}");
             }
         }
+    }
+
+    /// Direct light by the air mass of the paper, down to the horizon: Kasten and Young 1989, table II and equation 3.
+    #[test]
+    fn direct_sunlight_has_the_air_mass_of_kasten_and_young() {
+        let atmosphere = Atmosphere::new(Air { ozone: 0.0, ..Air::default() });
+        let depth = |elevation: f64| atmosphere.direct_sunlight(elevation.to_radians()).map(|left| -left.ln());
+        for (degrees, mass) in [(0.0, 37.92), (0.5, 31.35), (1.0, 26.31), (5.0, 10.306)] {
+            for (low, high) in depth(degrees).iter().zip(depth(90.0)) {
+                assert!((low / high / mass - 1.0).abs() < 5e-3, "{degrees}: {}, not {mass}", low / high);
+            }
+        }
+        // A disk that is half hidden is as bright as one whose middle is on the horizon.
+        assert_eq!(depth(-0.2), depth(0.0));
     }
 
     #[test]

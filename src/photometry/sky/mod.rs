@@ -20,8 +20,7 @@ pub use atmosphere::{Air, Atmosphere, SkyError};
 pub use scattering::{mie_phase, rayleigh_phase};
 pub use spectrum::{Source, solar_illuminance};
 
-use crate::photometry::{Lux, astronomy::Horizontal, color::luminance};
-use atmosphere::GROUND;
+use crate::photometry::{Lux, astronomy::Horizontal, color::luminance, lights::SunDisk};
 use scattering::{Multiple, Path};
 use spectrum::{BANDS, Bands};
 
@@ -50,7 +49,9 @@ pub struct Sky {
     smooth: Vec<DVec3>,
     /// What aerosol scatters once, without its phase function, which is applied to each direction exactly.
     aureole: Vec<DVec3>,
-    direct: DVec3,
+    /// Of the whole disk.
+    whole: DVec3,
+    disk: SunDisk,
     sky_illuminance: Lux,
     ground: DVec3,
 }
@@ -66,7 +67,8 @@ impl Sky {
         let rgb = |fractions: &[f64; BANDS]| bands.to_rgb(fractions, body.source) * scale;
         let mu = body.place.elevation.sin();
         let multiple = Multiple::new(atmosphere, body.angular_radius);
-        let arriving = atmosphere.sunlight(GROUND, mu, body.angular_radius);
+        let disk = SunDisk::over_horizon(body.place.direction(), body.angular_radius);
+        let arriving = atmosphere.direct_sunlight(body.place.elevation);
         let upper = |row: usize, column: usize| {
             let elevation = FRAC_PI_2 * (1.0 - row as f64 / ROWS as f64).powi(2);
             let azimuth = PI * column as f64 / (COLUMNS - 1) as f64;
@@ -100,7 +102,7 @@ impl Sky {
             }
         }
         let ground: [f64; BANDS] =
-            std::array::from_fn(|i| atmosphere.air.ground_albedo / PI * (arriving[i] * mu.max(0.0) + diffuse[i]));
+            std::array::from_fn(|i| atmosphere.air.ground_albedo / PI * (arriving[i] * disk.on_level_ground() + diffuse[i]));
         let below: Vec<_> = (0..ROWS * COLUMNS)
             .into_par_iter()
             .map(|i| {
@@ -117,7 +119,8 @@ impl Sky {
             direction: body.place.direction(),
             smooth: parts.clone().map(|part| rgb(&part.smooth)).collect(),
             aureole: parts.map(|part| rgb(&part.aureole)).collect(),
-            direct: rgb(&arriving),
+            whole: rgb(&arriving),
+            disk,
             sky_illuminance: Lux(luminance(rgb(&diffuse))),
             ground: rgb(&ground),
         }
@@ -129,11 +132,29 @@ impl Sky {
         self.body
     }
 
-    /// Illuminance (lx by channel, linear Rec.709) of the body's direct light on a plane that faces it; 0 below the
-    /// horizon.
+    /// Illuminance (lx by channel, linear Rec.709) of the body's direct light on a plane that faces it, as though the horizon hid
+    /// nothing of its disk.
     #[must_use]
-    pub const fn direct(&self) -> DVec3 {
-        self.direct
+    pub const fn whole_disk(&self) -> DVec3 {
+        self.whole
+    }
+
+    /// What of the body's disk is above the horizon.
+    #[must_use]
+    pub const fn disk(&self) -> SunDisk {
+        self.disk
+    }
+
+    /// Illuminance (lx by channel, linear Rec.709) of what of the body's disk is above the horizon, on a plane that faces it.
+    #[must_use]
+    pub fn direct(&self) -> DVec3 {
+        self.whole * self.disk.part
+    }
+
+    /// Illuminance (lx) that comes straight from the body to level ground.
+    #[must_use]
+    pub fn level_illuminance(&self) -> Lux {
+        Lux(luminance(self.whole) * self.disk.on_level_ground())
     }
 
     /// Illuminance of the sky alone on level ground.
@@ -145,7 +166,7 @@ impl Sky {
     /// Illuminance of body and sky together on level ground.
     #[must_use]
     pub fn global_illuminance(&self) -> Lux {
-        Lux(luminance(self.direct) * self.body.place.elevation.sin().max(0.0)) + self.sky_illuminance
+        self.level_illuminance() + self.sky_illuminance
     }
 
     /// Luminance (nits by channel, linear Rec.709) of the level ground.

@@ -1,6 +1,6 @@
 //! The sky against limits, published figures and a path tracer of its own.
 
-use super::*;
+use super::{atmosphere::GROUND, *};
 use crate::photometry::color::{Chromaticity, REC709_TO_XYZ, correlated_temperature};
 use atmosphere::{distance_to_ground, distance_to_top};
 

@@ -215,7 +215,7 @@ impl EnvironmentLook {
         let factor = match self.lux {
             Some(lux) => {
                 let own = map.as_ref().map_or(0.0, |map| map.illuminance().get());
-                let direct: f64 = skies.iter().filter(|_| together).map(level_illuminance).sum();
+                let direct: f64 = skies.iter().filter(|_| together).map(|sky| sky.level_illuminance().get()).sum();
                 let factor = lux / (own + direct);
                 if !factor.is_finite() {
                     let error = MapError::Black(Lux(lux)).to_string();
@@ -356,27 +356,24 @@ fn place_of(name: &str, look: &BodyLook) -> Result<Option<Horizontal>, LookError
     }
 }
 
-/// Illuminance (lx) that comes straight from the body to level ground.
-fn level_illuminance(sky: &Sky) -> f64 {
-    luminance(sky.direct()) * sky.body().place.elevation.sin().max(0.0)
-}
-
-/// Adds the light that comes straight from the body, times a factor; nothing where none arrives.
+/// Adds the light that comes straight from the body, times a factor, as that of its whole disk; nothing where none of it is above the
+/// horizon.
 fn add_light(scene: &mut Scene, sky: &Sky, rotation: f64, factor: f64) {
     let body = sky.body();
-    let direct = sky.direct() * factor;
-    let lux = luminance(direct);
+    let whole = sky.whole_disk() * factor;
+    let lux = luminance(whole);
     let Ok(source) =
         PhysicalLight::new(Emitter::Sun { angular_radius: body.angular_radius }, LightStrength::Lux(Lux(lux)))
     else {
         return;
     };
-    if lux <= 0.0 {
+    if lux <= 0.0 || sky.disk().part <= 0.0 {
         return;
     }
     let name = if body.source == Source::Sun { "sun" } else { "moon" };
     let place = Horizontal { azimuth: body.place.azimuth + rotation, ..body.place };
-    let light = Light { color: (direct / lux).as_vec3().max(Vec3::ZERO), ..Light::new(name, source) };
+    let color = (whole / lux).as_vec3().max(Vec3::ZERO);
+    let light = Light { color, horizon: true, ..Light::new(name, source) };
     let node = Node {
         name: name.into(),
         local: DMat4::from_mat3(glam::DMat3::from_mat4(facing(place.direction(), DVec3::ZERO))),

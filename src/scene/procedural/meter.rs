@@ -4,7 +4,10 @@
 use glam::{DMat4, DVec3};
 
 use crate::{
-    photometry::{Ev100, Lux, Nit, lights::Emitter},
+    photometry::{
+        Ev100, Lux, Nit,
+        lights::{Emitter, SunDisk},
+    },
     scene::Scene,
 };
 
@@ -32,7 +35,10 @@ pub fn illuminance_by_light(scene: &Scene, position: DVec3, normal: DVec3) -> Ve
         let towards = away / distance.max(1e-9);
         let by_distance = window * normal.dot(towards).max(0.0) / (distance * distance).max(1e-18);
         let lux = match light.emitter() {
-            Emitter::Sun { .. } => light.source.lux(1.0).get() * normal.dot(-forward).max(0.0),
+            Emitter::Sun { .. } => {
+                let disk = light.sun_disk(&placed.world).unwrap_or(SunDisk::whole(-forward, 0.0));
+                light.source.lux(1.0).get() * disk.part * normal.dot(disk.towards).max(0.0)
+            }
             emitter => {
                 let shape = emitter.relative_intensity(forward.dot(-towards)).unwrap_or(0.0);
                 light.source.candela().map_or(0.0, |candela| candela.get()) * shape * by_distance
