@@ -101,8 +101,9 @@ impl Sky {
                 }
             }
         }
-        let ground: [f64; BANDS] =
-            std::array::from_fn(|i| atmosphere.air.ground_albedo / PI * (arriving[i] * disk.on_level_ground() + diffuse[i]));
+        let ground: [f64; BANDS] = std::array::from_fn(|i| {
+            atmosphere.air.ground_albedo / PI * (arriving[i] * disk.on_level_ground() + diffuse[i])
+        });
         let below: Vec<_> = (0..ROWS * COLUMNS)
             .into_par_iter()
             .map(|i| {
