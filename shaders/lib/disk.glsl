@@ -42,14 +42,17 @@ float positive_eigenvalue(float trace, float minors, float determinant, float de
 // GGX's facets that mirror a disk around `l` to `v` (both unit, in the surface's frame) have the half vectors of an elliptic cone,
 // exactly: through the circle that the view and the disk's edge add up to. Their slopes over alpha are spread as a cosine's
 // directions are (Heitz, Dupuy, Hill and Neubelt 2016, section 3), so that the share of facets is the cone's vector irradiance,
-// whose axis is the cone's. What else the BRDF has is taken at the mean half vector of the cone.
-MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
+// whose axis is the cone's. What else the BRDF has is taken at the mean half vector of the cone. Of disks that do not hold -v.
+MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float sine = sin(radius);
-    float cosine = cos(radius);
-    v.z = max(v.z, 1e-4);
+    // The sum of both, and what it takes to be one: without cancellation where they are nearly opposite.
+    vec3 both = v + l;
+    float half_sine = sin(0.5 * radius);
+    float less = 2.0 * half_sine * half_sine;
+    float apart = 0.5 * dot(both, both) - less;
     mat3 axes = axes_about(l);
     vec3 scale = vec3(1.0 / alphas, 1.0);
-    vec3 c = (v + l * cosine) * scale;
+    vec3 c = (both - l * less) * scale;
     vec3 a = axes[0] * scale * sine;
     vec3 b = axes[1] * scale * sine;
     // Planes that touch the cone have normals n with n.(c c - a a - b b).n = 0: one positive eigenvalue, along its axis.
@@ -60,7 +63,7 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
     vec3 ca = cross(c, a);
     vec3 cb = cross(c, b);
     float minors = dot(ab, ab) - dot(ca, ca) - dot(cb, cb);
-    float volume = scale.x * scale.y * sine * sine * (dot(l, v) + cosine);
+    float volume = scale.x * scale.y * sine * sine * apart;
     float determinant = volume * volume;
     vec3 off = diagonal - trace / 3.0;
     float deviation = sqrt((dot(off, off) + 2.0 * dot(rest, rest)) / 6.0);
@@ -95,6 +98,54 @@ MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
     // No mirror is brighter than what it shows.
     share = min(share * 4.0 * vh * visible / max(h.z, 1e-6), 1.0);
     return MirroredDisk(share / (PI * sine * sine), vh);
+}
+
+// D V n.l of a direction to the light `l`, at most `most`.
+float lobe_towards(vec3 v, vec3 l, vec2 alphas, float most, out float vh) {
+    vec3 h = normalize(l + v);
+    vh = clamp(dot(v, h), 0.0, 1.0);
+    vec3 slope = vec3(h.xy / alphas, h.z);
+    float spread = dot(slope, slope);
+    float masked = l.z * length(vec3(alphas * v.xy, v.z)) + v.z * length(vec3(alphas * l.xy, l.z));
+    float lobe = 0.5 * l.z / max(masked, 1e-12) / (PI * alphas.x * alphas.y * spread * spread);
+    return l.z > 0.0 ? min(lobe, most) : 0.0;
+}
+
+// What facets mirror of a disk of that angular radius (rad) around `l` to `v`, both unit and in the surface's frame.
+MirroredDisk mirrored_disk(vec3 v, vec3 l, float radius, vec2 alphas) {
+    v.z = max(v.z, 1e-4);
+    // A disk that holds the direction away from the viewer, along the surface: half vectors lie all around, in no cone. It is known
+    // by the disk within it around the mirror direction, and by a few directions: the greater of both. Over all such disks
+    // that is within a factor of two as a rule, too dark as a rule, and never brighter than the disk.
+    bool around = length(v + l) <= 2.0 * sin(0.5 * radius);
+    vec3 mirror = vec3(-v.xy, v.z);
+    float within = radius - 2.0 * asin(min(0.5 * length(mirror - l), 1.0));
+    float inner = around ? max(min(within, 1.8 * asin(min(v.z, 1.0))), 1e-4) : radius;
+    MirroredDisk disk = mirrored_cone(v, around ? mirror : l, inner, alphas);
+    if (around) {
+        float sine = sin(radius);
+        float part = sin(inner) / sine;
+        disk.lobe *= part * part;
+        mat3 axes = axes_about(l);
+        const float COUNT = 8.0;
+        float sum = 0.0;
+        float vhs = 0.0;
+        for (float i = 0.5; i < COUNT; ++i) {
+            // Sunflower: even by area.
+            float out_by = sine * sqrt(i / COUNT);
+            float turn = 2.399963 * i;
+            float vh;
+            float lobe = lobe_towards(v, axes * vec3(out_by * cos(turn), out_by * sin(turn), sqrt(1.0 - out_by * out_by)), alphas,
+                                      1.0 / (PI * sine * sine), vh);
+            sum += lobe;
+            vhs += lobe * vh;
+        }
+        // Also where the disk's is no number.
+        if (!(sum <= COUNT * disk.lobe)) {
+            disk = MirroredDisk(sum / COUNT, vhs / max(sum, 1e-30));
+        }
+    }
+    return disk;
 }
 
 // As evaluate_brdf, under a disk of that angular radius (rad) around l; of radius 0, the same.

@@ -243,10 +243,10 @@ float base_lobe_of_disk(Surface s, Layers y, vec3 l, float radius, vec3 h, float
 void evaluate_layers(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse, out vec3 specular) {
     diffuse = vec3(0.0);
     specular = vec3(0.0);
-    float nl = dot(s.normal, l);
+    // A disk that the surface's horizon cuts lights both sides.
     float sine = sin(radius);
-    // A disk that the surface's horizon cuts counts on the side that has more of it.
-    nl = radius > 0.0 && nl > 0.0 ? disk_cosine(nl, sine) : radius > 0.0 ? -disk_cosine(-nl, sine) : nl;
+    float nl = disk_cosine(dot(s.normal, l), sine);
+    float behind = disk_cosine(-dot(s.normal, l), sine);
     float nv = max(dot(s.normal, s.view), 1e-4);
     float coat = coat_fresnel(s, y);
     float below = 1.0 - coat;
@@ -275,20 +275,21 @@ void evaluate_layers(Surface s, Layers y, vec3 l, float radius, out vec3 diffuse
                 * d_ggx(y.coat_normal, h, clamp(dot(y.coat_normal, h), 0.0, 1.0), y.coat_alpha)
                 * v_smith(coat_nl, coat_nv, y.coat_alpha);
         }
-    } else if (nl < 0.0) {
+    }
+    if (behind > 0.0) {
         // Light from behind, mirrored to the viewer's side, has the half vector.
         vec3 mirrored = l - 2.0 * dot(s.normal, l) * s.normal;
         vec3 hm = mirrored + s.view;
         hm *= inversesqrt(max(dot(hm, hm), 1e-12));
         float vh = clamp(dot(s.view, hm), 0.0, 1.0);
-        float lobe = base_lobe_of_disk(s, y, mirrored, radius, hm, -nl, nv, vh);
+        float lobe = base_lobe_of_disk(s, y, mirrored, radius, hm, behind, nv, vh);
         Reflectances f = layer_fresnel(s, y, vh, schlick_weight(vh));
-        float under = below * below_sheen(y, -nl, nv) * (1.0 - s.metallic);
-        diffuse = under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * -nl
+        float under = below * below_sheen(y, behind, nv) * (1.0 - s.metallic);
+        diffuse += under * (1.0 - y.transmission) * y.diffuse_transmission * (1.0 - max3(f.opaque)) / PI * behind
             * y.through_color;
         // Rough panes spread what comes through as they spread the reflection.
         if (y.thin && y.transmission > 0.0 && s.alpha > MIN_ALPHA) {
-            specular = under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
+            specular += under * y.transmission * (1.0 - max3(f.glass)) * lobe * s.base_color;
         }
     }
 }

@@ -376,7 +376,8 @@ vec3 refracted_light(Surface s, Layers y) {
         path_count = 0u;
         // A rough pane has a lobe for what suns send through it (evaluate_layers).
         bool suns_counted = mirrors || y.thin && is_rough;
-        path_add(Path(s.position, d, side * s.normal, share * kept * on, mirrors || y.thin ? NONE : layer, 0.0, mirrors, suns_counted, 0.0));
+        uint body = mirrors || y.thin ? NONE : layer;
+        path_add(Path(s.position, d, side * s.normal, share * kept * on, body, 0.0, mirrors, suns_counted, 0.0));
         uint most = is_rough ? FACET_RAYS : SMOOTH_RAYS;
         for (uint i = 0u; i < most + WAITING && path_count > 0u; ++i) {
             Path path = path_waiting[--path_count];

@@ -1,6 +1,6 @@
 #version 460
-// Glare of the lens: a part of each pixel's light is spread over the picture. What of it would leave the picture, or
-// not the pixel, stays where it is: the light's sum and even fields stay as they are (docs/camera-effects.md).
+// Glare of the lens: a part of each pixel's light is spread over the picture. Light that would leave the picture, or stay
+// within its pixel, is not moved: the light's sum and even fields stay as they are (docs/camera-effects.md).
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
@@ -12,6 +12,11 @@ layout(set = 0, binding = 1) uniform texture2D wider_image;
 layout(push_constant, scalar) uniform bloom_block { BloomConstants bloom; };
 layout(location = 0) out vec4 out_light;
 
+// Finite: sums of blended light may be infinite.
+vec3 light_at(ivec2 pixel) {
+    return to_half_range(texelFetch(light_image, pixel, 0).rgb);
+}
+
 void main() {
     const float weights[3] = float[](0.25, 0.5, 0.25);
     ivec2 pixel = ivec2(gl_FragCoord.xy);
@@ -21,11 +26,11 @@ void main() {
         for (int x = 0; x < 3; ++x) {
             ivec2 at = pixel + ivec2(x, y) - 1;
             if (all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, size))) {
-                glare += bloom.weight * weights[x] * weights[y] * vec4(texelFetch(light_image, at, 0).rgb, 1.0);
+                glare += bloom.weight * weights[x] * weights[y] * vec4(light_at(at), 1.0);
             }
         }
     }
-    vec3 own = texelFetch(light_image, pixel, 0).rgb;
+    vec3 own = light_at(pixel);
     vec3 light = own * (1.0 - bloom.fraction * glare.a) + bloom.fraction * glare.rgb;
     out_light = vec4(to_half_range(light), 1.0);
 }

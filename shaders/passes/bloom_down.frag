@@ -6,6 +6,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "lib/glare.glsl"
+#include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec4 out_light;
@@ -26,7 +27,8 @@ void main() {
             }
             vec4 light = texelFetch(light_image, at, 0);
 #ifdef FIRST
-            light.a = 1.0;
+            // Sums of blended light may be infinite, which no coarser level would lose again.
+            light = vec4(to_half_range(light.rgb), 1.0);
 #endif
             sum += weights[x] * weights[y] * light;
         }

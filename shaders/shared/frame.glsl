@@ -68,10 +68,10 @@ struct Light {
     vec3 direction;            // unit, where the light shines to
     float spot_offset;
     vec3 right;                // unit, local +X: along a rectangle's width and a tube's length
-    float half_width;          // half a rectangle's width; a radius; of a directional light the angular radius (rad), of one that
-                               // the world's horizon cuts that of a disk as large as what is above
-                               // a triangle's side along right; its other side is spot_offset along right and half_height
-                               // along direction x right
+    float half_width;          // half a rectangle's width; a radius; a triangle's side along right, whose other side is
+                               // spot_offset along right and half_height along direction x right; of a directional light
+                               // the angular radius (rad), 0 for parallel light: of one that the horizon cuts, of the round
+                               // disk with the area above it
     float half_height;         // half a rectangle's height, half a tube's straight part (m); of a directional light the angular
                                // radius of the whole disk: above half_width where the horizon cuts it
     uint kind;                 // LIGHT_ kind and flag bits

@@ -322,7 +322,7 @@ fn trace_moments(
     let started = Instant::now();
     let spp = args.path.samples();
     let moments = spp.min(MOST_MOMENTS);
-    if spp > MOST_MOMENTS && !args.quiet {
+    if spp > MOST_MOMENTS {
         eprintln!("things that move are traced at {MOST_MOMENTS} moments of the exposure, for {spp} samples a pixel");
     }
     let eye = opened.camera.0.w_axis.truncate();

@@ -230,10 +230,9 @@ impl Lamp {
         let bounds = self.bounds?;
         let below = 2.0 * (angular_radius / 2.0).sin().powi(2);
         let towards = self.towards(below * direction.x, TAU * direction.y);
-        if self.horizon && towards.y > 0.0 {
-            return None;
-        }
-        let mut weight = bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300);
+        // Nothing comes from below the horizon: a photon that carries nothing.
+        let above = !self.horizon || towards.y <= 0.0;
+        let mut weight = if above { bounds.shadow(towards) / bounds.shadow(self.pose.axis).max(1e-300) } else { 0.0 };
         if let Some(Steradian(projected)) = self.emitter.projected_solid_angle().filter(|angle| angle.get() > 0.0) {
             weight *= cone_solid_angle(angular_radius).get() / projected;
         }

@@ -84,6 +84,8 @@ pub struct MapPlan {
     pub atlas: [u32; 2],
     /// Lights that were to have maps and found no room in the atlas.
     pub left_out: u32,
+    /// The most texels a side that the device's images allow a cascade.
+    pub most_side: u32,
 }
 
 impl MapPlan {
@@ -96,12 +98,18 @@ impl MapPlan {
         if self.left_out > 0 {
             let all = self.left_out as usize + with;
             return Some(format!(
-                "shadow maps: {} of {all} lights find no room and throw no shadows by maps, the others' have {side} texels; {remedy}",
+                "shadow maps: {} of {all} lights have no map and cast no shadows; the others' maps have {side} texels a side; \
+                 {remedy}",
                 self.left_out
             ));
         }
+        let why = if side == self.most_side {
+            "the most that the device's images allow".to_string()
+        } else {
+            format!("so that those of all {with} lights fit")
+        };
         (!self.maps.is_empty() && side < resolution / 2 * 2).then(|| {
-            format!("shadow maps: {side} texels a side for passes.shadows.resolution = {resolution}, so that {with} lights find room; {remedy}")
+            format!("shadow maps: {side} texels a side for passes.shadows.resolution = {resolution}, {why}; {remedy}")
         })
     }
 
@@ -166,7 +174,11 @@ pub fn plan(
         cell /= 2;
     }
 
-    let mut plan = MapPlan { first_of_light: vec![None; lights.len()], ..MapPlan::default() };
+    let mut plan = MapPlan {
+        first_of_light: vec![None; lights.len()],
+        most_side: max_side / CELLS_ACROSS * 2,
+        ..MapPlan::default()
+    };
     let mut grid = CellGrid::default();
     for light in wanted {
         let world = &lights[light];

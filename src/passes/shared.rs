@@ -108,8 +108,8 @@ shader_struct! {
         pub spot_offset: f32,
         /// Unit, local +X: along a rectangle's width and a tube's length.
         pub right: Vec3,
-        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), of one that the world's horizon
-        /// cuts that of a disk as large as what is above.
+        /// Half a rectangle's width; a radius; of a directional light the angular radius (rad), 0 for parallel light: of one that
+        /// the horizon cuts, of the round disk with the area above it.
         pub half_width: f32,
         /// Half a rectangle's height, half a tube's straight part (m); of a directional light the angular radius (rad) of the
         /// whole disk.

@@ -248,7 +248,7 @@ impl SunDisk {
         Self { middle, angular_radius, towards: middle, part: 1.0 }
     }
 
-    /// What of a disk lies above the horizon, world axes with +Y up: a circle cut by a line. With x radii from the line up to the
+    /// The part of a disk above the level horizon, world axes with +Y up: a circle cut by a line. With x radii from the line up to the
     /// middle the part above is `1/2 + (x sqrt(1 - x^2) + asin x) / pi`, and its centroid lies
     /// `2/3 (1 - x^2)^(3/2) / (pi part)` radii above the middle. Exact for small disks; of one of 10 degrees radius to 1 %.
     #[must_use]
@@ -912,8 +912,10 @@ mod tests {
                 }
             }
             let disk = at(radii);
-            near(disk.part, area / PI, 2e-2);
-            near(disk.towards.y.asin() / radius, moment / area, 2e-2);
+            // Strips are coarse for the thinnest segment.
+            let bound = if radii < -0.9 { 2e-2 } else { 1e-3 };
+            near(disk.part, area / PI, bound);
+            near(disk.towards.y.asin() / radius, moment / area, bound);
         }
     }
 }

@@ -428,6 +428,7 @@ impl PlacedLight {
                 let weight = self.color() * (candela * window / d2);
                 LightSample { direction, distance: d2.sqrt(), weight, density: None, shadow, on: None }
             }
+            Emitter::Sun { angular_radius: 0.0 } if self.light.horizon && self.direction.y > 0.0 => return None,
             Emitter::Sun { angular_radius: 0.0 } => {
                 let weight = self.color() * self.light.source.lux(1.0).get();
                 LightSample { direction: -self.direction, distance: 1e30, weight, density: None, shadow, on: None }

@@ -514,7 +514,8 @@ fn one_light(text: &mut Text, name: &str, address: Option<String>, light: &Light
             }
         }
     } else {
-        text.line(2, format!("{} lx on a surface that faces it", digits(source.lux(1.0).get() * weight)));
+        let what = if light.horizon { "its whole disk (the horizon cuts it)" } else { "it" };
+        text.line(2, format!("{} lx on a surface that faces {what}", digits(source.lux(1.0).get() * weight)));
     }
     match (source.nits(), emitter) {
         (Some(nits), _) if emitter.area().is_some() || light.is_directional() => {

@@ -53,6 +53,7 @@ mod tests {
         scene::{
             build::{SceneBuilder, dielectric},
             procedural::shapes,
+            water::WaterSettings,
         },
     };
 
@@ -78,5 +79,19 @@ mod tests {
         assert!(told(17, 0, 1.0, RefractionMethod::Screen).is_empty());
         let remarks = told(17, 2, 1.0, RefractionMethod::Traced);
         assert!(remarks.len() == 1 && remarks[0].contains("first 16 of 19 lights"), "{remarks:?}");
+    }
+    #[test]
+    fn limits_of_waters_are_said_only_where_they_act() {
+        let told = |suns, caustics| {
+            let mut scene = scene(0, suns, 0.0);
+            scene.add_water(0, &WaterSettings { caustics, ..WaterSettings::default() }).unwrap();
+            limits(&scene, RefractionMethod::Screen)
+        };
+        assert!(told(4, false).is_empty());
+        assert!(told(1, true).is_empty());
+        let remarks = told(5, false);
+        assert!(remarks.len() == 1 && remarks[0].contains("first 4 of 5 suns"), "{remarks:?}");
+        let remarks = told(2, true);
+        assert!(remarks.len() == 1 && remarks[0].contains("strongest of 2 suns"), "{remarks:?}");
     }
 }

@@ -605,3 +605,36 @@ fn highlights_of_suns_are_as_wide_as_their_disks() {
         }
     }
 }
+
+/// A floor towards a sun of 20 degrees on its horizon: where the disk holds the direction away from the viewer its half vectors
+/// lie all around, and the lobe is no closed form but about as bright as it.
+#[test]
+fn grazing_highlights_of_wide_suns_are_as_bright_as_their_lobe() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let (radius, middle) = (10f64.to_radians(), DVec3::NEG_Z);
+    for roughness in [0.5f32, 1.0] {
+        let material = Material { metallic: 1.0, ..dielectric("metal", Vec3::ONE, roughness) };
+        let stored = Brdf::of(&material).roughness;
+        let mut builder = SceneBuilder::new("floor");
+        let material = builder.add_material(material);
+        let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(10.0), 1, 1), material);
+        builder.instance("plane", mesh, DMat4::IDENTITY);
+        let sun = Emitter::Sun { angular_radius: radius };
+        builder.light("sun", sun, ONE_NIT, Vec3::ONE, facing(DVec3::ZERO, -middle));
+        let scene = builder.build().unwrap();
+        let view = perspective(dvec3(0.0, 0.1, 4.5), dvec3(0.0, 0.0, 3.4), 0.14, 0.01, (32, 32));
+        let picture = picture(&mut renderer, &scene, &view, &settings(1.0, Vec::new()));
+        let pixels: Vec<(usize, usize)> = (0..32).flat_map(|x| (0..32).map(move |y| (x, y))).collect();
+        let wants: Vec<f64> = pixels
+            .par_iter()
+            .map(|&(x, y)| mirrored(-crate::common::pixel_ray(&view, x, y).1, middle, radius, stored))
+            .collect();
+        let gots: Vec<f64> = pixels.iter().map(|&(x, y)| nits(&picture, x, y).y).collect();
+        let brightest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let (peak, right) = (brightest(&gots), brightest(&wants));
+        let ratio = gots.iter().sum::<f64>() / wants.iter().sum::<f64>();
+        println!("roughness {roughness}: peak {peak:.4} nit, right {right:.4}; sum {ratio:.3} of it");
+        assert!(peak < 2.0 * right && (0.6..1.4).contains(&ratio), "{roughness}: {peak} {right} {ratio}");
+    }
+}

@@ -123,8 +123,8 @@ fn a_composite_tells_surfaces_apart_by_distance() {
         let view = parallel(DVec3::ZERO, DVec3::NEG_Z, 2.0, far, (24, 16));
         let got = picture(&mut renderer, &scene, &view, &settings);
         // A column from the border between the walls, whose neighbours at half the resolution lie on both.
-        for (x, distance) in [(11, 5.0), (12, 6.0)] {
-            let want = DVec3::splat(100.0 * (-0.5 * distance as f64).exp());
+        for (x, distance) in [(11, 5.0f64), (12, 6.0)] {
+            let want = DVec3::splat(100.0 * (-0.5 * distance).exp());
             near(nits(&got, x, 8), want, 0.02, &format!("parallel to {far} m, column {x}"));
         }
     }

@@ -188,7 +188,8 @@ impl Atmosphere {
         })
     }
 
-    /// What arrives at the ground of a body at an apparent elevation (rad), whatever of its disk the horizon hides.
+    /// Transmittance of the air by band, 0 to 1, from a body at an apparent elevation (rad) to the ground, as though the horizon hid
+    /// nothing of its disk.
     ///
     /// Air and aerosol have the relative air mass of Kasten and Young 1989, whose rays refraction bends, as Bird and Riordan
     /// (SERI/TR-215-2436, section 2) take one mass for both: straight rays through shells are 7 % off at the horizon for air,

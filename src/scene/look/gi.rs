@@ -17,11 +17,13 @@ pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("gi.compensation", "true or false: short rays bring what gi.bound takes"),
     (
         "gi.sky",
-        "true or false: rays find what hides sky and environment map; false: no rays for what surfaces reflect either, where there is one",
+        "true or false: rays find what hides sky and environment map; false: they do not, and with an environment no rays find \
+         reflections",
     ),
     (
         "gi.glossy",
-        "true or false: rough surfaces show highlights of patches, smooth ones send rays for what they reflect, and mirrors throw light; false: none of these",
+        "true or false: rough surfaces show highlights of patches, smooth ones send rays for what they reflect, mirrors reflect \
+         light on to other surfaces; false: none of these",
     ),
     ("gi.filter", "true or false: means over neighbours, where the light varies by chance"),
     ("gi.still", "frames after which a view in which nothing moves is left as it is, 1 to 65536, e.g. 64"),
