@@ -382,13 +382,18 @@ fn occlusion_maps_dim_what_is_reflected() {
     let ways = [
         ("occlusion measured", plain.clone(), 1, 0.003),
         ("occlusion not measured", Settings { ao: off, ..plain.clone() }, 1, 0.003),
+        (
+            "rays in the picture alone",
+            Settings { ssr: SsrSettings { taps: 1, frames: 0, ..ssr }, ..plain.clone() },
+            1,
+            0.01,
+        ),
         ("reflections in the picture", Settings { ssr, ..plain.clone() }, 4, 0.01),
-        ("their rays alone", Settings { ssr: SsrSettings { taps: 1, frames: 0, ..ssr }, ..plain.clone() }, 1, 0.01),
         ("indirect light", Settings { gi, ..plain.clone() }, 32, 0.03),
         ("indirect light and reflections", Settings { gi, ssr, ao: off, ..plain }, 32, 0.03),
     ];
-    // Rays of indirect light take minutes on software drivers.
-    let ways = if long() { &ways[..] } else { &ways[..4] };
+    // The last ones take minutes on software drivers.
+    let ways = if long() { &ways[..] } else { &ways[..3] };
     let mut on_device = renderer.upload_for(&scene, &ways[0].1.shadows).unwrap();
     if long() {
         on_device.light_indirectly(renderer.gpu(), &scene, &gi).unwrap();
