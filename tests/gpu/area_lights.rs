@@ -517,7 +517,7 @@ fn no_shape_exceeds_the_bound_of_the_light_lists() {
 
 /// The mean of D V n.l over a sun's disk (1/sr, of `E / (pi sin^2 r)`), by even solid angles; GGX of `common` with the roughness.
 fn mirrored(v: DVec3, middle: DVec3, radius: f64, roughness: f64) -> f64 {
-    let (rings, around) = (120, 60);
+    let (rings, around) = (160, 80);
     let whole = 2.0 * (radius / 2.0).sin().powi(2);
     let (x, y) = (middle.any_orthonormal_vector(), middle.cross(middle.any_orthonormal_vector()));
     let alpha = (roughness * roughness).max(0.002);
