@@ -17,7 +17,7 @@ use super::{CliError, DeviceArgs, open, path};
 use crate::{
     camera::{Effects, Exposure},
     compare::{
-        case::{Case, CaseError, Expect, OURS},
+        case::{Case, CaseError, OURS},
         picture::Picture,
         validation::{self, Limit, Shot, Shots},
         validation_report::{Outcome, report},
@@ -168,8 +168,8 @@ struct Traced {
     case: Case,
     scene: Opened,
     shots: Shots,
-    /// By the number of the expectation with properties of its own.
-    changed: BTreeMap<usize, Shot>,
+    /// By the number of the expectation with properties of its own: the scene with them, and its picture.
+    changed: BTreeMap<usize, (Opened, Shot)>,
     seconds: f64,
 }
 
@@ -209,7 +209,7 @@ fn trace_case(case: Case) -> Result<Traced, CliError> {
         if !expect.set.is_empty() && shots.contains_key(&expect.test) {
             let scene = opened(&case, &expect.set)?;
             let shot = traced(&case, &scene, &world_of(&scene), expect.test == "path")?;
-            changed.insert(number, shot);
+            changed.insert(number, (scene, shot));
         }
     }
     Ok(Traced { case, scene, shots, changed, seconds: started.elapsed().as_secs_f64() })
@@ -226,16 +226,20 @@ fn judge_case(traced: Traced, mut renderer: Option<&mut Renderer>) -> Result<Out
     let mut rows = validation::not_finite(&shots);
     for (number, expect) in case.expects.iter().enumerate() {
         let Some(shot) = shots.get(&expect.test) else { continue };
-        let row = if expect.set.is_empty() && !expect.exposed {
-            validation::expected(&case, expect, shot)
+        let own = match (changed.remove(&number), renderer.as_deref_mut()) {
+            (Some(traced), _) => Some(traced),
+            (None, Some(renderer)) if !expect.set.is_empty() => {
+                let scene = opened(&case, &expect.set)?;
+                let shot = rastered(&scene, renderer)?;
+                Some((scene, shot))
+            }
+            _ => None,
+        };
+        let (scene, shot) = own.as_ref().map_or((&scene, shot), |(scene, shot)| (scene, shot));
+        let row = if expect.exposed {
+            validation::expected(&case, expect, &exposed(scene, shot)?)
         } else {
-            let scene = opened(&case, &expect.set)?;
-            let shot = match (changed.remove(&number), renderer.as_deref_mut()) {
-                (Some(traced), _) => traced,
-                (None, Some(renderer)) if !expect.set.is_empty() => rastered(&scene, renderer)?,
-                _ => shot.clone(),
-            };
-            validation::expected(&case, expect, &exposed(&scene, expect, shot)?)
+            validation::expected(&case, expect, shot)
         };
         rows.push(row.map_err(|detail| in_case(&case, detail))?);
     }
@@ -253,19 +257,15 @@ fn in_case(case: &Case, detail: String) -> CliError {
     CaseError { file: case.folder.join("case.toml").display().to_string(), detail }.into()
 }
 
-/// A picture of `scene` as an expectation speaks of it: as the camera gives it, where that is asked.
-fn exposed(scene: &Opened, expect: &Expect, mut shot: Shot) -> Result<Shot, CliError> {
-    if expect.exposed {
-        let shots = Shots::from([("path".to_string(), shot.clone())]);
-        let (exposure, white_balance) = camera(scene, &shots)?;
-        let seen =
-            |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
-        let pixels = shot.picture.pixels().iter().map(seen).collect();
-        shot.picture = Picture::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
-        // White balance mixes channels: what is known of the luminance's noise holds no longer.
-        shot.variance = None;
-    }
-    Ok(shot)
+/// A picture of `scene` as the camera gives it.
+fn exposed(scene: &Opened, shot: &Shot) -> Result<Shot, CliError> {
+    let shots = Shots::from([("path".to_string(), shot.clone())]);
+    let (exposure, white_balance) = camera(scene, &shots)?;
+    let seen = |pixel: &[f32; 3]| (white_balance * Vec3::from_array(*pixel) * exposure.multiplier() as f32).to_array();
+    let pixels = shot.picture.pixels().iter().map(seen).collect();
+    let picture = Picture::from_nits(shot.picture.width(), shot.picture.height(), pixels)?;
+    // White balance mixes channels: what is known of the luminance's noise holds no longer.
+    Ok(Shot { picture, variance: None })
 }
 
 /// The exposure of a picture that was traced, by the dials or by what it holds.

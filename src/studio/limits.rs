@@ -80,6 +80,7 @@ mod tests {
         let remarks = told(17, 2, 1.0, RefractionMethod::Traced);
         assert!(remarks.len() == 1 && remarks[0].contains("first 16 of 19 lights"), "{remarks:?}");
     }
+
     #[test]
     fn limits_of_waters_are_said_only_where_they_act() {
         let told = |suns, caustics| {
