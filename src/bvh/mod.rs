@@ -6,12 +6,14 @@
 //!
 //! Precision: the upper level is made for an eye (`SceneBvh::seen_from`) and rays are relative to it, with the
 //! transforms subtracted in double precision. What is near the eye is exact however far both are from the origin.
+//! `PreciseRay` decides its hits in double precision besides: no light leaks past large triangles.
 //!
 //! All arrays are flat and lie in memory as the device reads them (`shaders/lib/bvh.glsl`).
 
 mod build;
 mod mask;
 mod node;
+mod precise;
 mod refit;
 mod scene;
 mod trace;
@@ -22,6 +24,7 @@ mod wide;
 pub use build::{Item, MAX_DEPTH, build};
 pub use mask::Corner;
 pub use node::{Aabb, Node, refit, sah_cost};
+pub use precise::{PreciseHit, PreciseRay};
 pub use refit::Climb;
 pub use scene::{Bottom, Instance, NO_SHADOW, SLACK, SceneBvh, TopLevel, casts_shadow};
 pub use trace::{Hit, Ray, Visits};
@@ -30,6 +33,8 @@ pub use triangle::{Triangle, pack_normal, unpack_normal};
 /// Stands for "none" where an index is expected.
 pub const NONE: u32 = u32::MAX;
 
+#[cfg(test)]
+mod precise_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

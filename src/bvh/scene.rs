@@ -9,6 +9,7 @@ use super::{
     build::{self, Item},
     mask::{self, Corner},
     node::{self, Aabb, Node},
+    precise::MAX_STRAIN,
     triangle::{Triangle, pack_normal},
     wide::{self, Wide, WideTrees},
 };
@@ -90,12 +91,14 @@ impl Bottom {
 
 /// A primitive in the world.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(super) struct Place {
     node: usize,
     bottom: usize,
-    linear: DMat3,
-    inverse: DMat3,
-    translation: DVec3,
+    pub(super) linear: DMat3,
+    pub(super) inverse: DMat3,
+    pub(super) translation: DVec3,
+    /// By how much its inverse multiplies rounding, 1 to `MAX_STRAIN`.
+    pub(super) strain: f64,
     /// Its box in the world.
     low: DVec3,
     high: DVec3,
@@ -118,7 +121,7 @@ pub struct SceneBvh {
     pub bottoms: Vec<Bottom>,
     /// The lower trees as the host walks them.
     pub(super) wide: Option<WideTrees>,
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     top: Vec<Node>,
 }
 
@@ -133,6 +136,8 @@ pub struct TopLevel {
     pub(super) bottoms: Vec<u32>,
     /// The nodes as the host walks them.
     pub(super) wide: Vec<Wide>,
+    /// What all is relative to, in the world (m).
+    pub(super) eye: DVec3,
 }
 
 /// Whether a material casts shadows: blended ones do not, nor thin walls that let most light straight through. Their light
@@ -160,9 +165,13 @@ pub(super) struct Part {
 const FLAT: f64 = 1e-12;
 
 fn flattens(linear: &DMat3) -> bool {
-    let size = linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
     let volume = linear.determinant().abs();
-    volume.is_nan() || volume <= FLAT * size.powi(3)
+    volume.is_nan() || volume <= FLAT * size(linear).powi(3)
+}
+
+/// The Frobenius norm.
+fn size(linear: &DMat3) -> f64 {
+    linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
 impl SceneBvh {
@@ -329,12 +338,17 @@ impl SceneBvh {
         let middle = translation + linear * ((low + high) * 0.5);
         let half = (high - low) * 0.5;
         let extent = linear.x_axis.abs() * half.x + linear.y_axis.abs() * half.y + linear.z_axis.abs() * half.z;
+        // One step of Newton's after the adjugate, which loses digits where a matrix is ill-conditioned.
+        let inverse = linear.inverse();
+        let inverse = inverse + (DMat3::IDENTITY - inverse * linear) * inverse;
         let place = Place {
             node,
             bottom,
             linear,
-            inverse: linear.inverse(),
+            inverse,
             translation,
+            // 3 for what scales all axes alike.
+            strain: (size(&linear) * size(&inverse) / 3.0).clamp(1.0, MAX_STRAIN),
             low: middle - extent,
             high: middle + extent,
         };
@@ -351,8 +365,7 @@ impl SceneBvh {
             let bottom = &self.bottoms[place.bottom];
             // The eye's space to the object's: p' = L^-1 (p + eye - T).
             let shift = place.inverse * (eye - place.translation);
-            let size = place.linear.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt();
-            let slack = size * f64::from(SLACK) * (shift.abs().max_element() + f64::from(bottom.reach));
+            let slack = size(&place.linear) * f64::from(SLACK) * (shift.abs().max_element() + f64::from(bottom.reach));
             let row = |index: usize| place.inverse.row(index).extend(shift[index]).as_vec4();
             let instance = Instance {
                 rows: [row(0), row(1), row(2)],
@@ -371,7 +384,7 @@ impl SceneBvh {
         node::refit(&mut nodes, 0, |index| both.get(index as usize).map_or(Aabb::EMPTY, |(_, bounds)| *bounds));
         let wide = if self.wide.is_some() { wide::upper(&nodes) } else { Vec::new() };
         let bottoms = self.places.iter().map(|place| place.bottom as u32).collect();
-        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide }
+        TopLevel { nodes, instances: both.into_iter().map(|(instance, _)| instance).collect(), bottoms, wide, eye }
     }
 
     /// Of each instance of an upper level its tree and the rows of the transform from its space to the eye's, in order. Subtracted in

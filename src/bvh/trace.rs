@@ -260,7 +260,7 @@ impl SceneBvh {
         hit.comes_before(found, ray.t_max) && self.is_there(instance, hit) && counts(hit)
     }
 
-    fn is_there(&self, instance: &Instance, hit: &Hit) -> bool {
+    pub(super) fn is_there(&self, instance: &Instance, hit: &Hit) -> bool {
         if instance.mask == NONE {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Rays through the wide nodes of both levels, near children first.
 
-use glam::Vec4;
+use glam::{Vec3, Vec4};
 
 use super::{
     Hit, NONE, Ray, SceneBvh, TopLevel,
@@ -192,4 +192,54 @@ pub fn trace<const ANY: bool, T: Tally>(
         if ANY && found.is_some() { None } else { Some(t_max) }
     });
     found
+}
+
+/// As `trace`, for whatever the ray may meet once the rounding of single precision is allowed for (`WideSlabs::widened`,
+/// `WideShear::cross_nearly`): `meet` is given an instance and a triangle of it, and gives the distance from which on nothing
+/// matters any more where it takes the hit. What lies just before the ray's origin or beyond its end is among them.
+#[inline(always)]
+pub fn trace_nearly<const ANY: bool>(
+    wide: &WideTrees,
+    top: &TopLevel,
+    ray: &Ray,
+    mut meet: impl FnMut(u32, u32) -> Option<f32>,
+) {
+    let reach = SLACK * ray.origin.abs().max_element();
+    let t_min = ray.t_min * (2.0 - ROBUST);
+    let slabs = WideSlabs::widened(ray.origin, ray.direction, t_min, Vec3::splat(reach));
+    let mut stack = Stack::new();
+    let mut done = false;
+    walk::<ANY, _>(&mut (), &top.wide, 0, &slabs, ray.t_max, &mut stack, |tally, stack, place, t_max| {
+        let (instance, bottom) = (top.instances.get(place as usize)?, *top.bottoms.get(place as usize)?);
+        let entry = wide.trees.get(bottom as usize)?.entry;
+        let lift = instance.slack + reach;
+        let (origin, direction) = (instance.point(ray.origin), instance.vector(ray.direction));
+        let margin = Vec3::from(instance.rows.map(|row| row.truncate().abs().element_sum() * lift));
+        // A leaf alone has no boxes to test.
+        let own = (entry & LEAF == 0).then(|| WideSlabs::widened(origin, direction, t_min, margin));
+        let slabs = own.as_ref().unwrap_or(&slabs);
+        let shear = WideShear::new(origin, direction);
+        let margin = margin.max_element();
+        let mut t_max = t_max;
+        walk::<ANY, _>(tally, &wide.nodes, entry, slabs, t_max, stack, |_, _, number, limit| {
+            let packet = wide.packets.get(number as usize)?;
+            let mut lanes = shear.cross_nearly(packet, margin, t_min, limit);
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros();
+                lanes &= lanes - 1;
+                // Those that a packet lacks have no area, and triangles beyond it are not its own.
+                if lane >= packet.count() {
+                    break;
+                }
+                if let Some(nearer) = meet(place, packet.first + lane) {
+                    (t_max, done) = (nearer, true);
+                    if ANY {
+                        return None;
+                    }
+                }
+            }
+            Some(t_max)
+        });
+        if ANY && done { None } else { Some(t_max) }
+    });
 }

@@ -18,6 +18,9 @@ use super::{
 /// Children of a node, triangles of a leaf.
 pub const WIDTH: usize = 4;
 
+/// Sixteen units in the last place: more than the roundings of a corner's way into a ray's frame together.
+const ULPS: f32 = 16.0 * f32::EPSILON;
+
 /// Set in a child that is a leaf; the rest is the number of its packet, or on the upper level of its instance.
 pub const LEAF: u32 = 1 << 31;
 
@@ -57,19 +60,24 @@ pub struct Packet {
     /// The number of the first triangle; the others follow.
     pub first: u32,
     count: u32,
+    /// The longest side of the box around them.
+    extent: f32,
 }
 
 impl Packet {
     fn new(triangles: &[Triangle], first: u32, count: u32) -> Self {
-        let mut packet = Self { corners: [[Vec4::ZERO; 3]; 3], first, count };
+        let mut packet = Self { corners: [[Vec4::ZERO; 3]; 3], first, count, extent: 0.0 };
+        let mut bounds = Aabb::EMPTY;
         for lane in 0..(count as usize).min(WIDTH) {
             let Some(triangle) = triangles.get(first as usize + lane) else { break };
+            bounds = bounds.union(triangle.bounds());
             for (corner, vertex) in [triangle.a, triangle.b, triangle.c].into_iter().enumerate() {
                 for axis in 0..3 {
                     packet.corners[corner][axis][lane] = vertex[axis];
                 }
             }
         }
+        packet.extent = (bounds.high - bounds.low).max_element();
         packet
     }
 
@@ -81,7 +89,8 @@ impl Packet {
 
 /// A ray prepared for four boxes at a time.
 pub struct WideSlabs {
-    origin: [Vec4; 3],
+    /// By axis for the side that is met first and for the other: not the same where boxes are widened.
+    origin: [[Vec4; 2]; 3],
     inverse: [Vec4; 3],
     /// By axis which side is met first.
     first: [usize; 3],
@@ -90,9 +99,16 @@ pub struct WideSlabs {
 
 impl WideSlabs {
     pub fn new(origin: Vec3, direction: Vec3, t_min: f32) -> Self {
+        Self::widened(origin, direction, t_min, Vec3::ZERO)
+    }
+
+    /// For boxes that are larger by `margin` on each side.
+    pub fn widened(origin: Vec3, direction: Vec3, t_min: f32, margin: Vec3) -> Self {
         let inverse = Slabs::new(origin, direction).inverse();
+        let shift = margin * inverse.signum();
+        let (near, far) = (origin + shift, origin - shift);
         Self {
-            origin: origin.to_array().map(Vec4::splat),
+            origin: std::array::from_fn(|axis| [Vec4::splat(near[axis]), Vec4::splat(far[axis])]),
             inverse: inverse.to_array().map(Vec4::splat),
             first: inverse.to_array().map(|slope| usize::from(slope < 0.0)),
             t_min: Vec4::splat(t_min),
@@ -103,9 +119,11 @@ impl WideSlabs {
     /// `Slabs::enter`.
     #[inline(always)]
     pub fn enter(&self, node: &Wide, t_max: f32) -> (Vec4, u32) {
-        let at = |axis: usize, side: usize| (node.planes[axis][side & 1] - self.origin[axis]) * self.inverse[axis];
-        let near = |axis: usize| at(axis, self.first[axis]);
-        let far = |axis: usize| at(axis, self.first[axis] ^ 1);
+        let at = |axis: usize, side: usize, end: usize| {
+            (node.planes[axis][side & 1] - self.origin[axis][end]) * self.inverse[axis]
+        };
+        let near = |axis: usize| at(axis, self.first[axis], 0);
+        let far = |axis: usize| at(axis, self.first[axis] ^ 1, 1);
         let enter = near(0).max(near(1)).max(near(2)).max(self.t_min);
         let leave = far(0).min(far(1)).min(far(2)).min(Vec4::splat(t_max)) * Vec4::splat(ROBUST);
         (enter, enter.cmple(leave).bitmask())
@@ -165,6 +183,40 @@ impl WideShear {
         let inside = t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
         let lanes = inside.bitmask() & !outside.bitmask();
         (lanes != 0).then(|| Crossings { lanes, t, second: v * inverse, third: w * inverse })
+    }
+
+    /// A bit for each triangle that the ray may meet between `t_min` and `t_max`. As `cross`, with what rounding can do in its
+    /// way: `margin` is by how much the ray may be off at its origin and along it, in object space.
+    #[inline(always)]
+    pub fn cross_nearly(&self, packet: &Packet, margin: f32, t_min: f32, t_max: f32) -> u32 {
+        // A hit is a point of the packet's box, and the ray's slopes are 1 at most.
+        let extent = packet.extent + 2.0 * margin;
+        let across = 2.0 * extent;
+        // Of a sheared corner: twice the margin for the ray, as much for how far along it the corner is.
+        let off = 4.0 * margin + ULPS * across;
+        let area = 4.0 * off * (across + off);
+        let [x, y, z] = self.axes;
+        let apply = |corner: &[Vec4; 3]| {
+            let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
+            [p[0] - self.shear[0] * p[2], p[1] - self.shear[1] * p[2], self.shear[2] * p[2]]
+        };
+        let [a, b, c] = [apply(&packet.corners[0]), apply(&packet.corners[1]), apply(&packet.corners[2])];
+        let u = c[0] * b[1] - c[1] * b[0];
+        let v = a[0] * c[1] - a[1] * c[0];
+        let w = b[0] * a[1] - b[1] * a[0];
+        let outside = u.min(v).min(w).cmplt(Vec4::splat(-area)) & u.max(v).max(w).cmpgt(Vec4::splat(area));
+        let there = !outside.bitmask() & 0b1111;
+        if there == 0 {
+            return 0;
+        }
+        let inverse = Vec4::ONE / (u + v + w);
+        let t = (u * a[2] + v * b[2] + w * c[2]) * inverse;
+        // Each weight is off by twice the area's error at most; along the ray the corners lie no farther apart than the extent.
+        let scale = self.shear[2].x.abs();
+        let error = Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();
+        // Passes what is not a number: edge-on, its distance is not known.
+        let beyond = (t + error).cmplt(Vec4::splat(t_min)) | (t - error).cmpgt(Vec4::splat(t_max));
+        there & !beyond.bitmask()
     }
 }
 

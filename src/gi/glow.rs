@@ -89,7 +89,7 @@ impl Glow {
     pub fn photon(&self, stage: &Stage, direction: DVec2, position: DVec2) -> Option<Photon> {
         let (index, rest) = chosen(&self.table.sums, position.x)?;
         let &(instance, triangle, mean) = self.table.triangles.get(index)?;
-        let to_anchor = ToAnchor::new(stage.top.instances.get(instance as usize)?);
+        let to_anchor = ToAnchor::new(stage, instance)?;
         let shape = stage.bvh.triangles.get(triangle as usize)?;
         let [a, b, c] = [shape.a, shape.b, shape.c].map(|p| p.as_dvec3());
         // Turk 1990, "Generating Random Points in Triangles", Graphics Gems.
@@ -123,13 +123,11 @@ impl Glow {
 impl Table {
     fn add(&mut self, stage: &Stage, instance: u32) {
         let Some((_, bottom)) = stage.bvh.placed(instance) else { return };
-        let (Some(primitive), Some(placed)) = (stage.primitive(instance), stage.top.instances.get(instance as usize))
-        else {
+        let (Some(primitive), Some(to_anchor)) = (stage.primitive(instance), ToAnchor::new(stage, instance)) else {
             return;
         };
         let material = stage.material(primitive);
         let varied = material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
-        let to_anchor = ToAnchor::new(placed);
         let sides = if self.two_sided { 2.0 } else { 1.0 };
         for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
             let (Some(shape), Some(&source)) =

@@ -12,7 +12,7 @@ use super::{
     Settings, Vpl,
     surface::{Stage, strength},
 };
-use crate::bvh::{Ray, pack_normal, unpack_normal};
+use crate::bvh::{PreciseRay, Ray, pack_normal, unpack_normal};
 
 /// Sizes of voxels that are tried, to the octave: 2^(step / 4) m.
 const STEPS: i32 = 4;
@@ -233,15 +233,10 @@ impl Joiner<'_> {
 
     /// The point of a surface right above or below a place that faces its normal.
     fn on_surface(&self, place: Vec3, normal: Vec3, reach: f32) -> Option<Vec3> {
-        let ray = Ray {
-            origin: place + normal * reach,
-            direction: -normal,
-            t_min: 0.0,
-            t_max: 2.0 * reach,
-            away: Vec3::ZERO,
-        };
-        let hit = self.stage.bvh.closest(self.stage.top, &ray)?;
-        let surface = self.stage.surface(&ray, &hit)?;
+        let (origin, direction) = ((place + normal * reach).as_dvec3(), -normal.as_dvec3());
+        let ray = PreciseRay { t_max: 2.0 * f64::from(reach), ..PreciseRay::new(origin, direction, DVec3::ZERO) };
+        let hit = self.stage.bvh.closest_precisely(self.stage.top, &ray)?;
+        let surface = self.stage.surface(direction, &hit)?;
         (surface.geometric.as_vec3().dot(normal) > 0.5).then(|| surface.position.as_vec3())
     }
 }

@@ -116,7 +116,7 @@ impl Radiosity {
 
     /// VPLs of the scene as it is now, and how much of their light is not what it was at the last call. Where nothing has
     /// changed it is the very set of the last time. `bvh` holds all of the scene's surfaces, placed and refitted as they stand
-    /// (`SceneBvh::place`, `refit`); `widen` makes it faster. A scene without surfaces or lights gives an empty set.
+    /// (`SceneBvh::place`, `refit`) and prepared for the host (`SceneBvh::widen`). A scene without surfaces or lights gives an empty set.
     ///
     /// What is kept from call to call, beside the paths, is what should not jump: how photons are shared out among lights, the
     /// scene's box, the anchor and the size of voxels.

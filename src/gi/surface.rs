@@ -1,10 +1,10 @@
 //! What a photon meets: the place, its normal, and the material there.
 
-use glam::{DMat3, DVec3, DVec4, Vec2, Vec3};
+use glam::{DAffine3, DVec3, DVec4, Vec2, Vec3};
 
 use super::texture::{Coding, texel};
 use crate::{
-    bvh::{Hit, Instance, Ray, SceneBvh, TopLevel},
+    bvh::{PreciseHit, SceneBvh, TopLevel},
     photometry::color::luminance,
     scene::{AlphaMode, Material, Primitive, Scene},
 };
@@ -98,28 +98,20 @@ impl Attributes {
     }
 }
 
-/// The weights of a triangle's corners where it is met.
-fn weights(hit: &Hit) -> Vec3 {
-    Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y)
-}
-
-/// From an instance's space to that of the anchor: the inverse of what rays are carried by.
+/// From an instance's space to that of the anchor.
 pub(super) struct ToAnchor {
     rows: [DVec3; 3],
-    back: DMat3,
-    shift: DVec3,
+    back: DAffine3,
 }
 
 impl ToAnchor {
-    pub fn new(instance: &Instance) -> Self {
-        let rows = instance.rows.map(|row| row.as_dvec4());
-        let [x, y, z] = rows.map(DVec4::truncate);
-        let forward = DMat3::from_cols(x, y, z).transpose();
-        Self { rows: [x, y, z], back: forward.inverse(), shift: DVec3::new(rows[0].w, rows[1].w, rows[2].w) }
+    pub fn new(stage: &Stage, instance: u32) -> Option<Self> {
+        let inverse = stage.bvh.from_eye(instance)?;
+        Some(Self { rows: [0, 1, 2].map(|row| inverse.row(row)), back: stage.bvh.to_eye(stage.top, instance)? })
     }
 
     pub fn point(&self, p: DVec3) -> DVec3 {
-        self.back * (p - self.shift)
+        self.back.transform_point3(p)
     }
 
     /// By the inverse transpose of the way back; zero for what has no direction.
@@ -144,20 +136,18 @@ impl<'a> Stage<'a> {
     }
 
     /// What a ray has met; none where a triangle has no normal or an index is wrong.
-    pub fn surface(&self, ray: &Ray, hit: &Hit) -> Option<Surface> {
-        let to_anchor = ToAnchor::new(self.top.instances.get(hit.instance as usize)?);
+    pub fn surface(&self, direction: DVec3, hit: &PreciseHit) -> Option<Surface> {
+        let to_anchor = ToAnchor::new(self, hit.instance)?;
         let triangle = self.bvh.triangles.get(hit.triangle as usize)?;
         let source = *self.bvh.sources.get(hit.triangle as usize)?;
         let primitive = self.primitive(hit.instance)?;
         let material = self.material(primitive);
-        let direction = ray.direction.as_dvec3();
         let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|p| p.as_dvec3());
-        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
         let facing = to_anchor.facing(a, b, c);
         let front = facing.dot(direction) < 0.0;
         let side = if front { 1.0 } else { -1.0 };
         let geometric = facing * side;
-        let at = Attributes::new(primitive, source, weights(hit));
+        let at = Attributes::new(primitive, source, hit.weights());
         let mut normal = to_anchor.normal(at.normal.as_dvec3()) * side;
         let unbent = normal.dot(geometric) >= UNBENT || normal == DVec3::ZERO;
         let (shaded, met) = (-normal.dot(direction), -geometric.dot(direction));
@@ -168,7 +158,7 @@ impl<'a> Stage<'a> {
         let opaque = material.alpha != AlphaMode::Blend;
         let base = self.base(material, &at);
         let surface = Surface {
-            position: to_anchor.point(inside),
+            position: to_anchor.point(hit.inside(triangle)),
             geometric,
             normal,
             sends: if unbent { normal } else { geometric },

@@ -12,7 +12,7 @@ use super::{
     sequence::Sequence,
     surface::{Stage, Surface},
 };
-use crate::bvh::{Ray, pack_normal};
+use crate::bvh::{PreciseRay, pack_normal};
 
 /// A VPL for a light of flux 1 in each channel that sends out one photon.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +82,7 @@ pub(super) fn trace(
     }
     let mut way =
         Way { stage, sequence, number, roulette: refined(numbers[4], sequence, number), groups: 0, choices: 0 };
-    let mut ray = starting(photon.origin, photon.direction, photon.away);
+    let mut ray = PreciseRay::new(photon.origin, photon.direction, photon.away);
     let (mut reflections, mut layers, mut first) = (0, 0, true);
     loop {
         fate.rays += 1;
@@ -100,17 +100,17 @@ pub(super) fn trace(
         if surface.matter.unlit || layers > LAYERS || flux.max_element() <= 0.0 {
             return fate;
         }
-        let direction = ray.direction.as_dvec3();
+        let direction = ray.direction;
         if first && photon.pierces {
             flux *= surface.opacity;
         } else if surface.opacity < 1.0 && way.choice() >= surface.opacity {
             // On behind it, as though it were not there.
-            ray = starting(surface.position, direction, -surface.geometric);
+            ray = PreciseRay::new(surface.position, direction, -surface.geometric);
             continue;
         }
         first = false;
         if let Some(absorption) = surface.matter.border.filter(|_| !surface.front) {
-            let travelled = surface.position.distance(ray.origin.as_dvec3());
+            let travelled = surface.position.distance(ray.origin);
             flux *= (absorption * -travelled).map(exponential);
         }
         let cosine = -direction.dot(surface.normal);
@@ -147,17 +147,7 @@ pub(super) fn trace(
             return fate;
         }
         let away = surface.geometric * surface.geometric.dot(towards).signum();
-        ray = starting(surface.position, towards, away);
-    }
-}
-
-fn starting(origin: DVec3, direction: DVec3, away: DVec3) -> Ray {
-    Ray {
-        origin: origin.as_vec3(),
-        direction: direction.as_vec3(),
-        t_min: 0.0,
-        t_max: f32::INFINITY,
-        away: away.as_vec3(),
+        ray = PreciseRay::new(surface.position, towards, away);
     }
 }
 
@@ -174,24 +164,24 @@ fn refined(u: f64, sequence: Sequence, number: u32) -> f64 {
 
 impl Way<'_> {
     /// What the ray meets, and the factor of the flux.
-    fn closest(&self, ray: &Ray) -> Option<(Surface, f64)> {
-        let hit = self.stage.bvh.closest(self.stage.top, ray)?;
-        Some((self.stage.surface(ray, &hit)?, 1.0))
+    fn closest(&self, ray: &PreciseRay) -> Option<(Surface, f64)> {
+        let hit = self.stage.bvh.closest_precisely(self.stage.top, ray)?;
+        Some((self.stage.surface(ray.direction, &hit)?, 1.0))
     }
 
     /// Light that nothing stops falls on all that lies on its way: one of them is chosen and stands for all.
-    fn pierced(&mut self, ray: &Ray, fate: &mut Fate) -> Option<(Surface, f64)> {
+    fn pierced(&mut self, ray: &PreciseRay, fate: &mut Fate) -> Option<(Surface, f64)> {
         let mut ray = *ray;
         let mut hits = Vec::new();
         while hits.len() < PIERCED {
-            let Some(hit) = self.stage.bvh.closest(self.stage.top, &ray) else { break };
+            let Some(hit) = self.stage.bvh.closest_precisely(self.stage.top, &ray) else { break };
             fate.rays += 1;
-            ray.t_min = hit.t.next_up() * (1.0 + 1e-6);
+            ray.t_min = hit.t.next_up() * (1.0 + 1e-10);
             hits.push(hit);
         }
         let chosen = (self.choice() * hits.len() as f64) as usize;
         let hit = hits.get(chosen)?;
-        Some((self.stage.surface(&ray, hit)?, hits.len() as f64))
+        Some((self.stage.surface(ray.direction, hit)?, hits.len() as f64))
     }
 
     /// A number of its own for a choice that few photons make.

@@ -86,7 +86,7 @@ impl LightSample {
         let target = origin + self.direction * self.distance;
         let coordinates = origin.abs().max_element() + target.abs().max_element();
         // A triangle of the trees is known when it is met; a lamp may lie in a surface of which nothing is known.
-        let margin = if self.on.is_some() { 1.0 } else { 16.0 } * f64::from(SLACK);
+        let margin = if self.on.is_some() { 1e-10 } else { 16.0 * f64::from(SLACK) };
         self.distance - margin * coordinates.min(1e15)
     }
 }
@@ -146,14 +146,14 @@ impl Lights {
         }
         let mut lights = Self { placed, ..Self::default() };
         if scene.emissive_lights {
-            lights.add_triangles(scene, eye, bvh, top);
+            lights.add_triangles(scene, bvh, top);
         }
         lights.environment = scene.environment.as_ref().and_then(Surroundings::new);
         lights.choose();
         lights
     }
 
-    fn add_triangles(&mut self, scene: &Scene, eye: DVec3, bvh: &SceneBvh, top: &TopLevel) {
+    fn add_triangles(&mut self, scene: &Scene, bvh: &SceneBvh, top: &TopLevel) {
         let nodes: HashMap<usize, _> = scene.walk().into_iter().map(|placed| (placed.index, placed.world)).collect();
         for instance in 0..top.instances.len() as u32 {
             let Some((node, bottom)) = bvh.placed(instance) else { continue };
@@ -165,17 +165,14 @@ impl Lights {
             if material.emission.max_element() <= 0.0 || material.unlit {
                 continue;
             }
+            let Some(to_eye) = bvh.to_eye(top, instance) else { continue };
             let mirrored = world.determinant() < 0.0;
             let coated = material.clearcoat.factor > 0.0;
             let varied = coated || material.emissive_texture.is_some() || material.alpha != AlphaMode::Opaque;
             for triangle in bottom.triangles.0..bottom.triangles.0 + bottom.triangles.1 {
-                let source = bvh.sources[triangle as usize] as usize;
-                let corner = |i: usize| {
-                    let vertex = primitive.indices.get(source * 3 + i).map_or(0, |&v| v as usize);
-                    let p = primitive.positions.get(vertex).copied().unwrap_or_default();
-                    world.transform_point3(p.as_dvec3()) - eye
-                };
-                let corners = [corner(0), corner(1), corner(2)];
+                // As rays meet it.
+                let shape = bvh.triangles[triangle as usize];
+                let corners = [shape.a, shape.b, shape.c].map(|corner| to_eye.transform_point3(corner.as_dvec3()));
                 let cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
                 let area = cross.length() / 2.0;
                 if area <= 0.0 || !area.is_finite() {

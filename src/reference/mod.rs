@@ -50,4 +50,7 @@ mod tests_lights;
 mod tests_materials;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod tests_offsets;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests_volumes;

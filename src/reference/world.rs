@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use glam::{DAffine3, DMat3, DVec2, DVec3, DVec4, Vec2, Vec3};
+use glam::{DAffine3, DVec2, DVec3, DVec4, Vec2, Vec3};
 
 use self::lobes::Meeting;
 use super::{
@@ -18,7 +18,7 @@ use super::{
     volumes::Volumes,
 };
 use crate::{
-    bvh::{Hit, Ray, SceneBvh, TopLevel, Visits},
+    bvh::{PreciseHit, PreciseRay, Ray, SceneBvh, TopLevel, Visits},
     photometry::color::srgb_eotf,
     scene::{AlphaMode, Image, Material, Primitive, Sampler, Scene, TextureRef, Water, Wrap, water::FOAM_REFLECTANCE},
 };
@@ -47,8 +47,7 @@ pub struct World<'a> {
 
 /// What all points of an instance have in common.
 struct Place<'a> {
-    /// From its space to the eye's: the inverse of what rays are carried by, so that a point of a triangle is where rays
-    /// meet it.
+    /// From its space to the eye's.
     to_eye: DAffine3,
     /// Rows of the transform from the eye's space to the object's; a normal goes back by their transpose.
     rows: [DVec3; 3],
@@ -189,7 +188,7 @@ impl<'a> World<'a> {
             return self.around_eye;
         }
         let mut media = self.around_eye;
-        self.borders(place / distance, distance as f32, |material, front| {
+        self.borders(place / distance, distance, |material, front| {
             media = if front { media.entered(material) } else { media.left(material).unwrap_or(media) };
         });
         media
@@ -201,7 +200,7 @@ impl<'a> World<'a> {
         let mut left = Vec::new();
         let mut on_the_way = Media::default();
         if !self.media.is_empty() {
-            self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f32::INFINITY, |material, front| {
+            self.borders(DVec3::new(0.093, 0.991, 0.097).normalize(), f64::INFINITY, |material, front| {
                 if front {
                     on_the_way = on_the_way.entered(material);
                 } else if let Some(before) = on_the_way.left(material) {
@@ -216,46 +215,39 @@ impl<'a> World<'a> {
     }
 
     /// Borders of volumes on a straight way from the eye: the material, and whether it is entered.
-    fn borders(&self, direction: DVec3, distance: f32, mut met: impl FnMut(u32, bool)) {
-        let direction = direction.as_vec3();
-        let mut ray = Ray { origin: Vec3::ZERO, direction, t_min: 0.0, t_max: distance, away: Vec3::ZERO };
+    fn borders(&self, direction: DVec3, distance: f64, mut met: impl FnMut(u32, bool)) {
+        let mut ray = PreciseRay { t_max: distance, ..PreciseRay::new(DVec3::ZERO, direction, DVec3::ZERO) };
         for _ in 0..LAYERS {
-            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return };
+            let Some(hit) = self.bvh.closest_precisely(&self.top, &ray) else { return };
             if let Some(material) = self.border_of(&hit) {
-                met(material, self.geometric(&hit).dot(ray.direction.as_dvec3()) < 0.0);
+                met(material, self.geometric(&hit).dot(ray.direction) < 0.0);
             }
             ray.t_min = beyond(hit.t);
         }
     }
 
-    fn border_of(&self, hit: &Hit) -> Option<u32> {
+    fn border_of(&self, hit: &PreciseHit) -> Option<u32> {
         self.place_of(hit).border
     }
 
     /// Unit normal of a triangle's front.
-    fn geometric(&self, hit: &Hit) -> DVec3 {
+    fn geometric(&self, hit: &PreciseHit) -> DVec3 {
         let place = self.place_of(hit);
         let triangle = self.bvh.triangles[hit.triangle as usize];
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
         place.normal((b - a).cross(c - a))
     }
 
-    fn place_of(&self, hit: &Hit) -> &Place<'a> {
+    fn place_of(&self, hit: &PreciseHit) -> &Place<'a> {
         &self.places[hit.instance as usize]
     }
 
     /// The nearest surface along a ray, lifted off the surface it leaves.
     #[must_use]
     pub fn closest(&self, origin: DVec3, direction: DVec3, away: DVec3) -> Option<SurfacePoint> {
-        let ray = Ray {
-            origin: origin.as_vec3(),
-            direction: direction.as_vec3(),
-            t_min: 0.0,
-            t_max: f32::INFINITY,
-            away: away.as_vec3(),
-        };
+        let ray = PreciseRay::new(origin, direction, away);
         self.rays.add(1);
-        let hit = self.bvh.closest(&self.top, &ray)?;
+        let hit = self.bvh.closest_precisely(&self.top, &ray)?;
         Some(self.point(&ray, &hit))
     }
 
@@ -268,15 +260,9 @@ impl<'a> World<'a> {
     /// The nearest surface along a ray from the eye that is not blended: what the raster renderer's G-buffer holds.
     #[must_use]
     pub fn solid(&self, origin: DVec3, direction: DVec3) -> Option<Solid> {
-        let mut ray = Ray {
-            origin: origin.as_vec3(),
-            direction: direction.as_vec3(),
-            t_min: 0.0,
-            t_max: f32::INFINITY,
-            away: Vec3::ZERO,
-        };
+        let mut ray = PreciseRay::new(origin, direction, DVec3::ZERO);
         for _ in 0..LAYERS {
-            let hit = self.bvh.closest(&self.top, &ray)?;
+            let hit = self.bvh.closest_precisely(&self.top, &ray)?;
             let material = self.material_of(&hit);
             if material.alpha == AlphaMode::Blend {
                 ray.t_min = beyond(hit.t);
@@ -284,7 +270,7 @@ impl<'a> World<'a> {
             }
             let (mut occlusion, mut roughness) = (1.0, f64::from(material.roughness));
             if let Some(primitive) = self.place_of(&hit).primitive {
-                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+                let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
                 let texel = |texture| self.sample(texture, &at, false).unwrap_or(DVec4::ONE);
                 occlusion += f64::from(material.occlusion_strength) * (texel(material.occlusion_texture).x - 1.0);
                 roughness *= texel(material.metallic_roughness_texture).y;
@@ -312,23 +298,17 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn transmittance(&self, origin: DVec3, away: DVec3, light: &LightSample) -> DVec3 {
         let direction = light.direction;
-        let mut ray = Ray {
-            origin: origin.as_vec3(),
-            direction: direction.as_vec3(),
-            t_min: 0.0,
-            t_max: light.end(origin) as f32,
-            away: away.as_vec3(),
-        };
+        let mut ray = PreciseRay { t_max: light.end(origin), ..PreciseRay::new(origin, direction, away) };
         let is_light =
-            |hit: &Hit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
+            |hit: &PreciseHit| light.on.is_some_and(|on| (on.instance, on.triangle) == (hit.instance, hit.triangle));
         // Most rays meet something solid or nothing at all: what they meet need not be known in order.
         let mut layered = false;
-        let solid = |hit: &Hit| {
+        let solid = |hit: &PreciseHit| {
             let solid = !lets_through(self.material_of(hit)) && !is_light(hit);
             layered |= !solid;
             solid
         };
-        if self.bvh.occluded_by(&self.top, &ray, solid) {
+        if self.bvh.occluded_precisely(&self.top, &ray, solid) {
             return DVec3::ZERO;
         }
         if !layered {
@@ -337,7 +317,7 @@ impl<'a> World<'a> {
         let mut through = DVec3::ONE;
         self.rays.add(1);
         for _ in 0..LAYERS {
-            let Some(hit) = self.bvh.closest(&self.top, &ray) else { return through };
+            let Some(hit) = self.bvh.closest_precisely(&self.top, &ray) else { return through };
             if is_light(&hit) {
                 return through;
             }
@@ -358,10 +338,11 @@ impl<'a> World<'a> {
     /// what lies over it.
     #[must_use]
     pub fn presence(&self, at: &TrianglePoint, direction: DVec3) -> DVec3 {
-        let hit = Hit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric: at.barycentric };
+        let barycentric = at.barycentric.as_dvec2();
+        let hit = PreciseHit { t: 0.0, instance: at.instance, triangle: at.triangle, barycentric };
         let material = self.material_of(&hit);
         let Some(primitive) = self.place_of(&hit).primitive else { return DVec3::ONE };
-        let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], weights(&hit));
+        let at = Interpolated::new(primitive, self.bvh.sources[hit.triangle as usize], hit.weights());
         let mut emissive = self.sample(material.emissive_texture, &at, true).map_or(DVec3::ONE, DVec4::truncate);
         if material.clearcoat.factor > 0.0 {
             emissive *= self.below_coat(material, &self.axes(&hit, &at), &at, -direction);
@@ -378,20 +359,19 @@ impl<'a> World<'a> {
         }
     }
 
-    fn material_of(&self, hit: &Hit) -> &Material {
+    fn material_of(&self, hit: &PreciseHit) -> &Material {
         self.place_of(hit).material.unwrap_or(&self.default_material)
     }
 
-    fn point(&self, ray: &Ray, hit: &Hit) -> SurfacePoint {
+    fn point(&self, ray: &PreciseRay, hit: &PreciseHit) -> SurfacePoint {
         let place = self.place_of(hit);
         let material = place.material.unwrap_or(&self.default_material);
         let triangle = self.bvh.triangles[hit.triangle as usize];
-        let weights = weights(hit);
-        let direction = ray.direction.as_dvec3();
+        let weights = hit.weights();
+        let direction = ray.direction;
         let (a, b, c) = (triangle.a.as_dvec3(), triangle.b.as_dvec3(), triangle.c.as_dvec3());
-        // In the triangle's plane, where the next ray is lifted off. Along the ray it would be off by the lift of its origin.
-        let inside = a + (b - a) * f64::from(hit.barycentric.x) + (c - a) * f64::from(hit.barycentric.y);
-        let position = place.to_eye.transform_point3(inside);
+        // In the triangle's plane, where the next ray is lifted off.
+        let position = place.to_eye.transform_point3(hit.inside(&triangle));
         // The inverse transpose keeps the outer side where a place mirrors; it is the winding that turns.
         let geometric = place.normal((b - a).cross(c - a));
         let front = geometric.dot(direction) < 0.0;
@@ -459,7 +439,7 @@ impl<'a> World<'a> {
             emitter: (material.emission != Vec3::ZERO)
                 .then(|| self.lights.emitter_at(hit.instance, hit.triangle))
                 .flatten(),
-            distance: (position - ray.origin.as_dvec3()).length(),
+            distance: (position - ray.origin).length(),
             border: place.border,
         }
     }
@@ -476,17 +456,15 @@ impl<'a> World<'a> {
 }
 
 fn place<'a>(scene: &'a Scene, bvh: &SceneBvh, top: &TopLevel, media: &[Option<Medium>], instance: usize) -> Place<'a> {
-    let rows = top.instances[instance].rows.map(|row| row.as_dvec4());
-    let [x, y, z] = rows.map(DVec4::truncate);
-    let columns = DMat3::from_cols(x, y, z);
+    let to_eye = bvh.to_eye(top, instance as u32).unwrap_or_default();
+    let inverse = bvh.from_eye(instance as u32).unwrap_or_default();
     let primitive = (bvh.placed(instance as u32))
         .and_then(|(_, bottom)| scene.meshes.get(bottom.mesh)?.primitives.get(bottom.primitive));
     let material = primitive.and_then(|primitive| primitive.material);
     Place {
-        to_eye: DAffine3 { matrix3: columns.transpose(), translation: DVec3::new(rows[0].w, rows[1].w, rows[2].w) }
-            .inverse(),
-        rows: [x, y, z],
-        hand: if columns.determinant() < 0.0 { -1.0 } else { 1.0 },
+        to_eye,
+        rows: [0, 1, 2].map(|row| inverse.row(row)),
+        hand: if inverse.determinant() < 0.0 { -1.0 } else { 1.0 },
         primitive,
         material: material.and_then(|material| scene.materials.get(material)),
         border: material.filter(|&material| matches!(media.get(material), Some(Some(_)))).map(|m| m as u32),
@@ -510,13 +488,8 @@ impl SurfacePoint {
 }
 
 /// Where a ray goes on behind what it has met.
-fn beyond(t: f32) -> f32 {
-    t.next_up() * (1.0 + 1e-6)
-}
-
-/// The weights of a triangle's corners where it is met.
-fn weights(hit: &Hit) -> Vec3 {
-    Vec3::new(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric.x, hit.barycentric.y)
+fn beyond(t: f64) -> f64 {
+    t.next_up() * (1.0 + 1e-10)
 }
 
 /// Attributes of a primitive at a point of a triangle.

@@ -4,7 +4,7 @@ use glam::{DVec3, DVec4};
 
 use super::{Interpolated, World};
 use crate::{
-    bvh::Hit,
+    bvh::PreciseHit,
     reference::{
         bsdf::{Bsdf, Coat, Film, Sheen, coat_share},
         shading::Frame,
@@ -32,7 +32,7 @@ pub(super) struct Meeting {
 }
 
 impl World<'_> {
-    pub(super) fn axes(&self, hit: &Hit, at: &Interpolated) -> Axes {
+    pub(super) fn axes(&self, hit: &PreciseHit, at: &Interpolated) -> Axes {
         let place = self.place_of(hit);
         let normal = place.normal(at.normal.as_dvec3());
         if at.tangent.w == 0.0 {

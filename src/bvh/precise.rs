@@ -1,0 +1,235 @@
+//! Rays whose hits are decided in double precision. Nodes and triangles are tested in single precision, widened by what
+//! its rounding can do there; what passes is met again in double precision, which alone decides.
+
+use glam::{DAffine3, DMat3, DVec2, DVec3, Vec3};
+
+use super::{
+    Hit, Ray, SceneBvh, TopLevel, Triangle,
+    scene::{Place, SLACK},
+    walk,
+};
+
+/// A ray in double precision, relative to the eye that the upper level was made for.
+#[derive(Clone, Copy, Debug)]
+pub struct PreciseRay {
+    /// Where it begins (m).
+    pub origin: DVec3,
+    /// Where it goes, a unit vector.
+    pub direction: DVec3,
+    /// Hits at or before this distance (m) are none; 0 or more.
+    pub t_min: f64,
+    /// Hits at or beyond this distance (m) are none.
+    pub t_max: f64,
+    /// The unit normal of the surface that it leaves, on the side to which it leaves; zero where it begins in free
+    /// space. The origin is lifted along it by the error bound of a point of that surface (`FINE`; the purpose of Wächter
+    /// and Binder 2019, "A Fast and Robust Method for Avoiding Self-Intersection", Ray Tracing Gems, chapter 6).
+    pub away: DVec3,
+}
+
+/// What a ray met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PreciseHit {
+    /// Distance (m).
+    pub t: f64,
+    /// Barycentric weights of the second and third vertex, in the triangle by `INSET` at least.
+    pub barycentric: DVec2,
+    /// Index into `TopLevel::instances`.
+    pub instance: u32,
+    /// Index into `SceneBvh::triangles`.
+    pub triangle: u32,
+}
+
+/// The error bound of a point in double precision, as a fraction of the coordinates that enter its computation: 64 units in
+/// the last place. `SLACK` is the same for single precision.
+const FINE: f64 = 1.0 / (1u64 << 46) as f64;
+
+/// The least barycentric weight of a hit. A point on the very edge between two triangles lies on both planes, and rounding
+/// would decide whether a ray from there meets the other one.
+const INSET: f64 = 1e-9;
+
+/// Of an instance, what the error bound of its points is multiplied by, at most: its transform's condition.
+pub(super) const MAX_STRAIN: f64 = (1u64 << 20) as f64;
+
+impl PreciseRay {
+    /// From a point to infinity.
+    #[must_use]
+    pub const fn new(origin: DVec3, direction: DVec3, away: DVec3) -> Self {
+        Self { origin, direction, t_min: 0.0, t_max: f64::INFINITY, away }
+    }
+
+    /// In single precision.
+    pub(super) fn single(&self) -> Ray {
+        Ray {
+            origin: self.origin.as_vec3(),
+            direction: self.direction.as_vec3(),
+            t_min: self.t_min as f32,
+            t_max: self.t_max as f32,
+            away: self.away.as_vec3(),
+        }
+    }
+}
+
+impl PreciseHit {
+    /// The weights of a triangle's corners where it is met.
+    #[must_use]
+    pub fn weights(&self) -> Vec3 {
+        DVec3::new(1.0 - self.barycentric.x - self.barycentric.y, self.barycentric.x, self.barycentric.y).as_vec3()
+    }
+
+    /// Where it is in the triangle's plane, in the mesh's space.
+    #[must_use]
+    pub fn inside(&self, triangle: &Triangle) -> DVec3 {
+        let a = triangle.a.as_dvec3();
+        a + (triangle.b.as_dvec3() - a) * self.barycentric.x + (triangle.c.as_dvec3() - a) * self.barycentric.y
+    }
+
+    fn comes_before(&self, found: Option<&Self>, t_max: f64) -> bool {
+        let number = |hit: &Self| (hit.instance, hit.triangle);
+        match found {
+            None => self.t < t_max,
+            Some(found) => self.t < found.t || (self.t == found.t && number(self) < number(found)),
+        }
+    }
+
+    /// In single precision.
+    fn single(&self) -> Hit {
+        Hit {
+            t: self.t as f32,
+            barycentric: self.barycentric.as_vec2(),
+            instance: self.instance,
+            triangle: self.triangle,
+        }
+    }
+}
+
+/// A ray in an instance's space, prepared for triangles: `Shear` in double precision.
+struct ObjectRay {
+    origin: DVec3,
+    direction: DVec3,
+    axes: [usize; 3],
+    shear: DVec2,
+}
+
+impl ObjectRay {
+    fn new(place: &Place, eye: DVec3, slack: f32, ray: &PreciseRay) -> Self {
+        let error = place.strain * f64::from(slack) / f64::from(SLACK) + ray.origin.abs().max_element();
+        let origin = ray.origin + ray.away * (FINE * error);
+        let direction = place.inverse * ray.direction;
+        let z = direction.abs().max_position();
+        let axes = [(z + 1) % 3, (z + 2) % 3, z];
+        let shear = DVec2::new(direction[axes[0]], direction[axes[1]]) / direction[z];
+        Self { origin: place.inverse * (eye - place.translation + origin), direction, axes, shear }
+    }
+
+    /// Where it meets a triangle beyond `t_min` and up to `t_max`. By the plane how far away that is: the sign is that of the
+    /// side of the plane on which the ray begins, whatever the angle at which it leaves. By its edges whether it passes within,
+    /// as `Shear::cross` tells: neighbors leave no gap.
+    fn meet(&self, triangle: &Triangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
+        let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.as_dvec3());
+        let (normal, corner) = plane(a, b, c);
+        let t = normal.dot(corner - self.origin) / normal.dot(self.direction);
+        // Fails for what is not a number too.
+        if !(t > t_min && t <= t_max && t.is_finite()) {
+            return None;
+        }
+        let [x, y, z] = self.axes;
+        let apply = |corner: DVec3| {
+            let p = corner - self.origin;
+            DVec2::new(p[x] - self.shear.x * p[z], p[y] - self.shear.y * p[z])
+        };
+        let [p, q, r] = [a, b, c].map(apply);
+        // The same products for both triangles at an edge, so that their difference has the same bits but for the sign.
+        let (u, v, w) = (r.x * q.y - r.y * q.x, p.x * r.y - p.y * r.x, q.x * p.y - q.y * p.x);
+        let determinant = u + v + w;
+        if (u.min(v).min(w) < 0.0 && u.max(v).max(w) > 0.0) || determinant == 0.0 {
+            return None;
+        }
+        let (v, w) = ((v / determinant).max(INSET), (w / determinant).max(INSET));
+        let within = ((1.0 - INSET) / (v + w)).min(1.0);
+        Some((t, DVec2::new(v, w) * within))
+    }
+}
+
+/// A triangle's normal, of twice its area, and the corner that it was found at: that between the two shorter edges, whose angle is
+/// the widest and loses the fewest digits.
+fn plane(a: DVec3, b: DVec3, c: DVec3) -> (DVec3, DVec3) {
+    let (ab, bc, ca) = (b - a, c - b, a - c);
+    let (at_a, at_b, at_c) = (bc.length_squared(), ca.length_squared(), ab.length_squared());
+    if at_a >= at_b && at_a >= at_c {
+        (ca.cross(ab), a)
+    } else if at_b >= at_c {
+        (ab.cross(bc), b)
+    } else {
+        (bc.cross(ca), c)
+    }
+}
+
+impl SceneBvh {
+    /// The nearest hit, in double precision. The trees must have been made for the host (`SceneBvh::widen`).
+    #[must_use]
+    pub fn closest_precisely(&self, top: &TopLevel, ray: &PreciseRay) -> Option<PreciseHit> {
+        self.trace_precisely::<false>(top, ray, |_| true)
+    }
+
+    /// Whether anything is in the way that counts, in double precision. `counts` is asked about hits in any order, about none
+    /// twice, until one does. The trees must have been made for the host (`SceneBvh::widen`).
+    #[must_use]
+    pub fn occluded_precisely(
+        &self,
+        top: &TopLevel,
+        ray: &PreciseRay,
+        counts: impl FnMut(&PreciseHit) -> bool,
+    ) -> bool {
+        self.trace_precisely::<true>(top, ray, counts).is_some()
+    }
+
+    /// From the space of an instance of an upper level to that of its eye.
+    #[must_use]
+    pub fn to_eye(&self, top: &TopLevel, instance: u32) -> Option<DAffine3> {
+        let place = self.places.get(instance as usize)?;
+        Some(DAffine3 { matrix3: place.linear, translation: place.translation - top.eye })
+    }
+
+    /// Of an instance, the inverse of the linear part of `to_eye`: its rows take normals to the eye's space.
+    #[must_use]
+    pub fn from_eye(&self, instance: u32) -> Option<DMat3> {
+        self.places.get(instance as usize).map(|place| place.inverse)
+    }
+
+    fn trace_precisely<const ANY: bool>(
+        &self,
+        top: &TopLevel,
+        ray: &PreciseRay,
+        mut counts: impl FnMut(&PreciseHit) -> bool,
+    ) -> Option<PreciseHit> {
+        let single = ray.single();
+        if top.instances.is_empty()
+            || !(single.direction.abs().max_element() > 0.0
+                && single.origin.is_finite()
+                && single.direction.is_finite())
+        {
+            return None;
+        }
+        let wide = self.wide.as_ref().filter(|_| !top.wide.is_empty());
+        assert!(wide.is_some(), "precise rays need trees prepared by SceneBvh::widen before SceneBvh::seen_from");
+        let mut found = None::<PreciseHit>;
+        let mut own = None::<(u32, ObjectRay)>;
+        walk::trace_nearly::<ANY>(wide?, top, &single, |number, triangle| {
+            let instance = top.instances.get(number as usize)?;
+            if own.as_ref().is_none_or(|(of, _)| *of != number) {
+                own = Some((number, ObjectRay::new(self.places.get(number as usize)?, top.eye, instance.slack, ray)));
+            }
+            let (_, object) = own.as_ref()?;
+            let nearest = found.as_ref().map_or(ray.t_max, |hit| hit.t);
+            let (t, barycentric) = object.meet(self.triangles.get(triangle as usize)?, ray.t_min, nearest)?;
+            let hit = PreciseHit { t, barycentric, instance: number, triangle };
+            if !hit.comes_before(found.as_ref(), ray.t_max) || !self.is_there(instance, &hit.single()) || !counts(&hit)
+            {
+                return None;
+            }
+            found = Some(hit);
+            Some(t as f32)
+        });
+        found
+    }
+}
