@@ -2,6 +2,8 @@
 #ifndef LIB_CUBIC
 #define LIB_CUBIC
 
+#include "lib/packing.glsl"
+
 // Keys 1981, "Cubic Convolution Interpolation for Digital Image Processing", a = -1/2.
 vec4 cubic(float t) {
     vec4 d = vec4(1.0 + t, t, 1.0 - t, 2.0 - t);
@@ -24,7 +26,7 @@ float channel_at(vec2 at, int channel) {
     float most = 0.0;
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
-            float v = texelFetch(light_image, clamp(low + ivec2(x - 1, y - 1), ivec2(0), last), 0)[channel];
+            float v = to_half_range(texelFetch(light_image, clamp(low + ivec2(x - 1, y - 1), ivec2(0), last), 0).rgb)[channel];
             sum += across[x] * down[y] * v;
             if (x > 0 && x < 3 && y > 0 && y < 3) {
                 least = min(least, v);

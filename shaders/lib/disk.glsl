@@ -92,9 +92,7 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
     float least = l.z < sine ? disk_cosine(l.z, sine) : 0.0;
     l = 2.0 * vh * h - v;
     l.z = max(l.z, least);
-    // Height-correlated Smith over 4 n.l n.v: Heitz 2014, section 5.4.
-    float masked = l.z * length(vec3(alphas * v.xy, v.z)) + v.z * length(vec3(alphas * l.xy, l.z));
-    float visible = 0.5 * l.z / max(masked, 1e-12);
+    float visible = l.z * v_stretched(l, v, alphas);
     // No mirror is brighter than what it shows.
     share = min(share * 4.0 * vh * visible / max(h.z, 1e-6), 1.0);
     return MirroredDisk(share / (PI * sine * sine), vh);
@@ -104,11 +102,7 @@ MirroredDisk mirrored_cone(vec3 v, vec3 l, float radius, vec2 alphas) {
 float lobe_towards(vec3 v, vec3 l, vec2 alphas, float most, out float vh) {
     vec3 h = normalize(l + v);
     vh = clamp(dot(v, h), 0.0, 1.0);
-    vec3 slope = vec3(h.xy / alphas, h.z);
-    float spread = dot(slope, slope);
-    float masked = l.z * length(vec3(alphas * v.xy, v.z)) + v.z * length(vec3(alphas * l.xy, l.z));
-    float lobe = 0.5 * l.z / max(masked, 1e-12) / (PI * alphas.x * alphas.y * spread * spread);
-    return l.z > 0.0 ? min(lobe, most) : 0.0;
+    return l.z > 0.0 ? min(d_stretched(h, alphas) * v_stretched(l, v, alphas) * l.z, most) : 0.0;
 }
 
 // What facets mirror of a disk of that angular radius (rad) around `l` to `v`, both unit and in the surface's frame.

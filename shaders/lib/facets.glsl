@@ -10,6 +10,21 @@ mat3 axes_about(vec3 n) {
     return mat3(vec3(1.0 + side * n.x * n.x * a, side * b, -side * n.x), vec3(b, side + n.y * n.y * a, -n.y), n);
 }
 
+// Distribution of normals with two alphas; h along tangent, bitangent, normal. Burley 2012, section B.2 (GTR2 anisotropic);
+// KHR_materials_anisotropy.
+float d_stretched(vec3 h, vec2 alphas) {
+    vec3 s = vec3(h.xy / alphas, h.z);
+    float k = dot(s, s);
+    return 1.0 / (PI * alphas.x * alphas.y * k * k);
+}
+
+// Height-correlated Smith with two alphas, over 4 n.l n.v. Heitz 2014, section 5.4.
+float v_stretched(vec3 l, vec3 v, vec2 alphas) {
+    float gv = l.z * length(vec3(alphas * v.xy, v.z));
+    float gl = v.z * length(vec3(alphas * l.xy, l.z));
+    return 0.5 / max(gv + gl, 1e-12);
+}
+
 // A normal of GGX as it is seen from v (both unit, z along the surface's normal), by a point of the unit square; `alphas` along x and
 // y. Dupuy and Benyoub 2023, "Sampling Visible GGX Normals with Spherical Caps", section 3.
 vec3 seen_facet(vec3 v, vec2 alphas, vec2 u) {

@@ -45,21 +45,6 @@ vec3 layer_albedo(float nv, float roughness) {
                mix(layer_table[i + LAYER_TABLE_SIZE], layer_table[i + LAYER_TABLE_SIZE + 1u], f.x), f.y);
 }
 
-// Distribution of normals with two alphas; h along tangent, bitangent, normal. Burley 2012, section B.2 (GTR2 anisotropic);
-// KHR_materials_anisotropy.
-float d_stretched(vec3 h, vec2 alphas) {
-    vec3 s = vec3(h.xy / alphas, h.z);
-    float k = dot(s, s);
-    return 1.0 / (PI * alphas.x * alphas.y * k * k);
-}
-
-// Height-correlated Smith with two alphas, over 4 n.l n.v. Heitz 2014, section 5.4.
-float v_stretched(vec3 l, vec3 v, vec2 alphas) {
-    float gv = l.z * length(vec3(alphas * v.xy, v.z));
-    float gl = v.z * length(vec3(alphas * l.xy, l.z));
-    return 0.5 / max(gv + gl, 1e-12);
-}
-
 // Estevez and Kulla 2017, "Production Friendly Microfacet Sheen BRDF", equation 2.
 float d_charlie(float nh, float alpha) {
     float sine2 = max(1.0 - nh * nh, 1e-7);

@@ -49,6 +49,7 @@ vec3 unpack_direction(uint p) {
 vec3 unpack_normal(uint p) { return normalize(unpack_direction(p)); }
 
 // Half floats end at 65504; a greater value would become infinity and spread. Negative values and NaN become 0.
+// Readers of an image that passes add to bound what they read: the sum of two bounded values may be infinite.
 vec3 to_half_range(vec3 v) {
     return clamp(mix(vec3(0.0), v, greaterThan(v, vec3(0.0))), 0.0, 65504.0);
 }

@@ -16,7 +16,7 @@ layout(location = 1) out vec4 out_light;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = texelFetch(light_image, pixel, 0).rgb;
+    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     vec3 mean = light;
     // The first frame does not look at what a history held before.
     if (weight < 1.0) {

@@ -4,6 +4,7 @@
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/frame.glsl"
 #include "lib/bright.glsl"
+#include "lib/packing.glsl"
 
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(set = 0, binding = 0, scalar) uniform frame_block { FrameConstants frame; };
@@ -33,7 +34,7 @@ void main() {
     barrier();
     vec3 excess = vec3(0.0);
     if (all(lessThan(pixel, ivec2(frame.size)))) {
-        excess = bright_excess(texelFetch(light_image, pixel, 0).rgb);
+        excess = bright_excess(to_half_range(texelFetch(light_image, pixel, 0).rgb));
     }
     bool bright = bright_luminance(excess) > 0.0;
     if (bright) {

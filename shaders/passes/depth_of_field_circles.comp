@@ -21,6 +21,7 @@ layout(push_constant, scalar) uniform lens_block { DepthOfFieldConstants lens; }
 #include "lib/aperture.glsl"
 #include "lib/circles.glsl"
 #include "lib/nearness.glsl"
+#include "lib/packing.glsl"
 
 // Discs of a smaller radius are spread with the rest: at full resolution nothing is lost by it.
 const float LEAST_DISC = 3.0;
@@ -35,7 +36,7 @@ shared uint greatest;
 shared uint ranks[256];
 
 vec3 light_at(ivec2 pixel) {
-    return texelFetch(light_image, clamp(pixel, ivec2(0), ivec2(frame.size) - 1), 0).rgb;
+    return to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), ivec2(frame.size) - 1), 0).rgb);
 }
 
 float luminance(vec3 c) { return dot(c, vec3(0.2126, 0.7152, 0.0722)); }

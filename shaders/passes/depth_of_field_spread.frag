@@ -59,6 +59,6 @@ void main() {
     out_far = over(whole(far), from_half_size(far_above, texel));
     // What coarser levels know counts where this one knows next to nothing: they see less sharply, and with a foreground
     // of this class they may see its own kind. The weight stays within what half floats hold.
-    behind += from_half_size(behind_above, texel) / 16.0;
+    behind = whole(behind + from_half_size(behind_above, texel) / 16.0);
     out_behind = behind * max(1.0, 1.0 / (256.0 * max(behind.a, 1e-6)));
 }

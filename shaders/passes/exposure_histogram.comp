@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #extension GL_EXT_scalar_block_layout : require
+#include "lib/packing.glsl"
 
 layout(local_size_x = 16, local_size_y = 16) in;
 
@@ -43,7 +44,7 @@ void main() {
     for (uint tile = 0u; tile < TILES * TILES; ++tile) {
         uvec2 pixel = corner + 16u * uvec2(tile % TILES, tile / TILES);
         if (all(lessThan(pixel, size))) {
-            vec3 c = texelFetch(light_image, ivec2(pixel), 0).rgb;
+            vec3 c = to_half_range(texelFetch(light_image, ivec2(pixel), 0).rgb);
             precise float luminance = 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
             atomicAdd(counts[bin_of(luminance)], 1u);
         }

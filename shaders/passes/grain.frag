@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
 #include "shared/effects.glsl"
+#include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(push_constant, scalar) uniform grain_block { GrainConstants grain; };
@@ -30,8 +31,8 @@ vec3 normal_noise(uvec2 pixel, uint frame) {
 }
 
 void main() {
-    vec3 light = texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb;
-    vec3 deviation = sqrt(grain.shot * max(light, vec3(0.0)) + grain.read * grain.read);
+    vec3 light = to_half_range(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
+    vec3 deviation = sqrt(grain.shot * light + grain.read * grain.read);
     // Below black too: a sensor's black level leaves room for it, and the mean of black stays 0.
     vec3 noisy = light + deviation * normal_noise(uvec2(gl_FragCoord.xy), grain.frame);
     out_light = vec4(clamp(noisy, vec3(-65504.0), vec3(65504.0)), 1.0);

@@ -9,11 +9,11 @@ layout(set = 0, binding = 1) uniform texture2D ghost_image;
 layout(location = 0) out vec4 out_light;
 
 vec3 ghost_texel(ivec2 at) {
-    return texelFetch(ghost_image, clamp(at, ivec2(0), textureSize(ghost_image, 0) - 1), 0).rgb;
+    return to_half_range(texelFetch(ghost_image, clamp(at, ivec2(0), textureSize(ghost_image, 0) - 1), 0).rgb);
 }
 
 void main() {
-    vec3 light = texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb;
+    vec3 light = to_half_range(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
     // Linear between texels: their sum over the picture stays.
     vec2 size = vec2(textureSize(light_image, 0)), small = vec2(textureSize(ghost_image, 0));
     vec2 at = gl_FragCoord.xy / size * small - 0.5;

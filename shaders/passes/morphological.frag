@@ -8,7 +8,7 @@ layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(set = 0, binding = 1) uniform texture2D weight_image;
 layout(location = 0) out vec4 out_light;
 
-vec3 light_at(ivec2 pixel, ivec2 last) { return texelFetch(light_image, clamp(pixel, ivec2(0), last), 0).rgb; }
+vec3 light_at(ivec2 pixel, ivec2 last) { return to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), last), 0).rgb); }
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);

@@ -5,6 +5,7 @@
 // edge counts that is at least half as strong as the strongest one around it.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec2 out_edges;
@@ -16,7 +17,7 @@ const float MASKED = 2.0;
 
 // Exposed light about as it looks on a display: compressed and with a gamma of 2.
 vec3 shown(ivec2 pixel) {
-    vec3 c = texelFetch(light_image, clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb;
+    vec3 c = to_half_range(texelFetch(light_image, clamp(pixel, ivec2(0), textureSize(light_image, 0) - 1), 0).rgb);
     return sqrt(c / (1.0 + c));
 }
 

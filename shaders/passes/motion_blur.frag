@@ -29,14 +29,16 @@ ivec2 inside(vec2 at) {
     return clamp(ivec2(floor(at)), ivec2(0), ivec2(blur.size) - 1);
 }
 
+vec3 light_texel(int x, int y) { return to_half_range(texelFetch(light_image, ivec2(x, y), 0).rgb); }
+
 // Linearly between pixels.
 vec3 light_at(vec2 at) {
     vec2 corner = clamp(at - 0.5, vec2(0.0), blur.size - 1.0);
     ivec2 low = ivec2(corner);
     ivec2 high = min(low + 1, ivec2(blur.size) - 1);
     vec2 part = corner - vec2(low);
-    vec3 upper = mix(texelFetch(light_image, low, 0).rgb, texelFetch(light_image, ivec2(high.x, low.y), 0).rgb, part.x);
-    vec3 lower = mix(texelFetch(light_image, ivec2(low.x, high.y), 0).rgb, texelFetch(light_image, high, 0).rgb, part.x);
+    vec3 upper = mix(light_texel(low.x, low.y), light_texel(high.x, low.y), part.x);
+    vec3 lower = mix(light_texel(low.x, high.y), light_texel(high.x, high.y), part.x);
     return mix(upper, lower, part.y);
 }
 

@@ -3,6 +3,7 @@
 // relation, under which each texel keeps its share of the light.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
+#include "lib/packing.glsl"
 
 layout(set = 0, binding = 0) uniform texture2D light_image;
 layout(location = 0) out vec4 out_light;
@@ -15,7 +16,7 @@ void main() {
     for (int y = 0; y < 4; ++y) {
         for (int x = 0; x < 4; ++x) {
             // Beyond the picture its border goes on, so that it does not darken.
-            vec3 light = texelFetch(light_image, clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb;
+            vec3 light = to_half_range(texelFetch(light_image, clamp(first + ivec2(x, y), ivec2(0), last), 0).rgb);
             sum += weights[x] * weights[y] * light;
         }
     }

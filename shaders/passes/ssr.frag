@@ -222,7 +222,7 @@ void main() {
     float open = ssr.bare == 0u ? around.a : 1.0;
     vec4 reflection = reflection_of(s, ray.light, max(ray.share, 0.0), ray.share == SEES_SKY ? 1.0 : 0.0, open);
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around.rgb, reflection.a, found), 1.0);
+    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around.rgb, reflection.a, found), 1.0);
 #else
     out_ray = pack_ray(ray);
 #endif

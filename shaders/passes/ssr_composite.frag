@@ -31,7 +31,7 @@ layout(location = 1) out vec2 out_velocity;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = texelFetch(light_image, pixel, 0).rgb;
+    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     uvec2 seen = imageLoad(seen_image, pixel).xy;
     out_light = vec4(light, 1.0);
 #ifdef MOTION

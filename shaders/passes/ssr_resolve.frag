@@ -213,7 +213,7 @@ void main() {
     vec4 reflection = reflection_of(s, light / all, shown / all, sky / all, open);
 #ifdef ALONE
     vec3 found = found_light(s, pixel, reflection.rgb);
-    out_light = vec4(with_reflections(texelFetch(light_image, pixel, 0).rgb, around_here.rgb, reflection.a, found), 1.0);
+    out_light = vec4(with_reflections(to_half_range(texelFetch(light_image, pixel, 0).rgb), around_here.rgb, reflection.a, found), 1.0);
 #else
     // What a wide lobe sees of surfaces moves, what it sees of the sky hardly has features.
     float t = met > (sharp ? sky : 0.1 * all) ? met / nearness : sky > 0.0 ? FAR_AWAY : 0.0;

@@ -48,7 +48,7 @@ void main() {
     float depth = odd.x == 0 ? row.y : row.x;
 #ifndef BARE
     vec4 emission = texelFetch(emission_image, pixel, 0);
-    vec3 light = texelFetch(light_image, pixel, 0).rgb;
+    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     light -= depth > 0.0 && emission.a == EMITTER_MARK ? emission.rgb : vec3(0.0);
     out_surroundings = vec4(0.0);
     out_picture = vec4(to_half_range(light), 1.0);

@@ -26,6 +26,7 @@ layout(location = 0) out vec4 out_light;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec4 light = texelFetch(light_image, pixel, 0);
+    light.rgb = to_half_range(light.rgb);
     out_light = light;
     vec3 excess = bright_excess(light.rgb);
     if (bright_luminance(excess) <= 0.0) {

@@ -17,6 +17,6 @@ void main() {
     if (vignetting.rim_radius > 0.0) {
         light *= pupil_overlap(vignetting.rim_radius, far * vignetting.rim_shift);
     }
-    vec3 c = texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb;
+    vec3 c = to_half_range(texelFetch(light_image, ivec2(gl_FragCoord.xy), 0).rgb);
     out_light = vec4(to_half_range(c * light), 1.0);
 }

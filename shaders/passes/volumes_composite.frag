@@ -22,7 +22,7 @@ const float OTHER = 0.05;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    vec3 light = texelFetch(light_image, pixel, 0).rgb;
+    vec3 light = to_half_range(texelFetch(light_image, pixel, 0).rgb);
     float near = nearness(texelFetch(depth_image, pixel, 0).x);
     int scale = int(volume_head.scale);
     ivec2 last = textureSize(volume_light_image, 0) - 1;

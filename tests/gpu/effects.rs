@@ -10,10 +10,10 @@ use sunny16::{
         effects::{Grain, glare_within},
         focus::{circle_of_confusion, to_pixels},
     },
-    frame::{Picture, Renderer, Settings, limits::EffectLimits},
+    frame::{AntiAliasing, Picture, Renderer, Settings, Temporal, limits::EffectLimits},
     passes::View,
     scene::{
-        Projection, Scene,
+        AlphaMode, Material, Projection, Scene, Specular,
         build::{SceneBuilder, facing},
         look::Look,
         procedural::shapes,
@@ -793,5 +793,57 @@ fn strange_numbers_give_finite_pictures() {
             size.1,
         );
         render(&mut renderer, &builder.build().unwrap(), &view, effects, 100.0);
+    }
+}
+
+/// Half floats end at 65504, and so does every value that a pass writes; the sum that blending makes of two may still be infinite.
+/// It counts as the greatest one, whatever reads it. (A driver that cuts off where it converts makes no infinite sums: this test is for
+/// those that round to nearest.)
+#[test]
+fn sums_of_bounded_light_are_bounded() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    // White is 100 nits: 65504 times that is the greatest value, which this square and half of this pane exceed each.
+    let (white, nits) = (100.0, Vec3::splat(1e9));
+    let mut builder = SceneBuilder::new("sum");
+    add_square(&mut builder, DVec3::new(0.0, 0.0, -10.0), 30.0, nits);
+    let pane = Material {
+        alpha: AlphaMode::Blend,
+        base_color: Vec3::ZERO.extend(0.5),
+        specular: Specular { factor: 0.0, ..Specular::default() },
+        ..glowing(nits)
+    };
+    let pane = builder.add_material(pane);
+    let mesh = builder.add_mesh("pane", shapes::plane(Vec2::splat(10.0), 1, 1), pane);
+    let turn = DMat4::from_rotation_x(std::f64::consts::FRAC_PI_2);
+    builder.instance("pane", mesh, DMat4::from_translation(DVec3::NEG_Z * 3.0) * turn);
+    let scene = builder.build().unwrap();
+    let view = camera((48, 32));
+    let lens = lens(50.0, 2.0);
+    let blur = MotionBlur { exposure: 0.02, shutter: Shutter::Global, velocity: DVec3::X, rotation: DVec3::ZERO };
+    let chroma = ChromaticAberration { red_over_blue: 0.01 };
+    let vignetting = Vignetting { exponent: 1e-9, width: 0.7, pupil_radius: 0.01, rim: None };
+    let none = Effects::default();
+    for (name, effects) in [
+        ("nothing", none),
+        ("depth of field", Effects { depth_of_field: Some(field(lens, 2.0)), ..none }),
+        ("a foreground out of focus", Effects { depth_of_field: Some(field(lens, 8.0)), ..none }),
+        ("motion blur", Effects { motion_blur: Some(blur), ..none }),
+        ("bloom", Effects { bloom: Some(Bloom { fraction: 0.01, width: 0.7 }), ..none }),
+        ("chromatic aberration", Effects { chromatic_aberration: Some(chroma), ..none }),
+        ("vignetting", Effects { vignetting: Some(vignetting), ..none }),
+    ] {
+        let picture = render(&mut renderer, &scene, &view, effects, white);
+        // Away from the border, beyond which bloom and blur know nothing.
+        let middle = green(&picture)[16 * 48 + 12..][..24].to_vec();
+        let (least, most) = middle.iter().fold((f64::MAX, 0.0f64), |(low, high), &v| (low.min(v), high.max(v)));
+        println!("{name}: {least:.0} to {most:.0} nits");
+        assert!(least > 0.97 * 65504.0 * white && most < 1.001 * 65504.0 * white, "{name}: {least} to {most}");
+    }
+    for anti_aliasing in [AntiAliasing::Morphological, AntiAliasing::Temporal(Temporal::default())] {
+        let settings = Settings { exposure: exposure_for(white, 1.0), anti_aliasing, ..Settings::default() };
+        let picture = crate::common::picture(&mut renderer, &scene, &view, &settings);
+        let off = green(&picture).iter().map(|v| (v / (65504.0 * white) - 1.0).abs()).fold(0.0, f64::max);
+        assert!(off < 0.03, "{anti_aliasing:?}: {off}");
     }
 }
