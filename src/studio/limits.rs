@@ -2,13 +2,17 @@
 
 use super::Opened;
 use crate::{
-    passes::shared::{HIDDEN_LAMPS, WATER_SUNS},
+    passes::{
+        scene_data::{MOST_SORTED, goes_over},
+        shared::{HIDDEN_LAMPS, WATER_SUNS},
+    },
     scene::{Material, Scene, emissive::emissive_lights, look::RefractionMethod},
 };
 
 impl Opened {
     /// One remark for each limit of the rasterizer that acts on this scene: lights on what refraction finds beyond the picture,
-    /// suns whose light water scatters, suns that make caustics. The path tracer has none of them.
+    /// suns whose light water scatters, suns that make caustics, transparent triangles that are sorted one by one. The path
+    /// tracer has none of them.
     #[must_use]
     pub fn raster_limits(&self) -> Vec<String> {
         limits(&self.scene, self.look.passes.refraction.unwrap_or_default())
@@ -17,9 +21,9 @@ impl Opened {
 
 fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
     let walk = scene.walk();
-    let meshes = walk.iter().filter_map(|placed| scene.meshes.get(placed.node.mesh?));
+    let meshes = || walk.iter().filter_map(|placed| scene.meshes.get(placed.node.mesh?));
     let shown: Vec<&Material> =
-        meshes.flat_map(|mesh| &mesh.primitives).filter_map(|p| scene.materials.get(p.material?)).collect();
+        meshes().flat_map(|mesh| &mesh.primitives).filter_map(|p| scene.materials.get(p.material?)).collect();
     let placed = walk.iter().filter_map(|placed| scene.lights.get(placed.node.light?));
     let (suns, lamps): (Vec<_>, Vec<_>) = placed.partition(|light| light.is_directional());
     let mut remarks = Vec::new();
@@ -39,6 +43,17 @@ fn limits(scene: &Scene, refraction: RefractionMethod) -> Vec<String> {
     if suns.len() > 1 && waters().any(|water| water.settings.caustics) {
         remarks.push(format!("caustics are those of the strongest of {} suns (water.*.caustics)", suns.len()));
     }
+    let over = meshes()
+        .flat_map(|mesh| &mesh.primitives)
+        .filter(|p| p.material.and_then(|material| scene.materials.get(material)).is_some_and(goes_over))
+        .map(|p| p.indices.len() / 3)
+        .sum::<usize>();
+    if over > MOST_SORTED {
+        remarks.push(format!(
+            "transparency: {over} blended and refracting triangles are sorted object by object, where more than \
+             {MOST_SORTED} are in view at once: objects that interlock cover each other wrongly"
+        ));
+    }
     remarks
 }
 
@@ -51,6 +66,7 @@ mod tests {
     use crate::{
         photometry::{Candela, Lux},
         scene::{
+            AlphaMode,
             build::{SceneBuilder, dielectric},
             procedural::shapes,
             water::WaterSettings,
@@ -94,5 +110,22 @@ mod tests {
         assert!(remarks.len() == 1 && remarks[0].contains("first 4 of 5 suns"), "{remarks:?}");
         let remarks = told(2, true);
         assert!(remarks.len() == 1 && remarks[0].contains("strongest of 2 suns"), "{remarks:?}");
+    }
+
+    #[test]
+    fn too_many_transparent_triangles_are_said() {
+        let told = |alpha: AlphaMode, copies: u32| {
+            let mut builder = SceneBuilder::new("limits");
+            let leaf = builder.add_material(Material { alpha, ..dielectric("leaf", Vec3::ONE, 0.5) });
+            let sheet = builder.add_mesh("sheet", shapes::plane(Vec2::ONE, 128, 128), leaf);
+            for _ in 0..copies {
+                builder.instance("sheet", sheet, DMat4::IDENTITY);
+            }
+            limits(&builder.build().unwrap(), RefractionMethod::Traced)
+        };
+        // 32,768 triangles each.
+        assert!(told(AlphaMode::Blend, 4).is_empty() && told(AlphaMode::Opaque, 5).is_empty());
+        let remarks = told(AlphaMode::Blend, 5);
+        assert!(remarks.len() == 1 && remarks[0].starts_with("transparency: 163840 "), "{remarks:?}");
     }
 }

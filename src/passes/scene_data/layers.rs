@@ -245,7 +245,8 @@ pub(super) fn no_backs(gpu: &Gpu, uploader: &mut Uploader) -> GpuResult<Arc<Imag
 }
 
 /// Whether a layered surface goes over the lit picture instead of into the G-buffer.
-pub(super) fn goes_over(material: &scene::Material) -> bool {
+#[must_use]
+pub fn goes_over(material: &scene::Material) -> bool {
     material.alpha == AlphaMode::Blend || refracts(material)
 }
 

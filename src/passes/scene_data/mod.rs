@@ -22,7 +22,7 @@ use std::{
 use glam::{DVec3, Vec3};
 
 pub(in crate::passes) use self::deform::Deformers;
-pub use self::layers::{Layers, WaterTextures, has_lobes, refracts};
+pub use self::layers::{Layers, WaterTextures, goes_over, has_lobes, refracts};
 pub(super) use self::lights::{STRONGEST, light_axes};
 use self::{
     geometry::{Group, Level, Part, scene_parts, upload_geometry},
@@ -33,6 +33,7 @@ use self::{
 pub use self::{
     geometry::{LevelsFor, VERTEX_STRIDE, vertex_attributes},
     lights::{WorldLight, world_lights},
+    order::MOST_SORTED,
     placements::{DetailChoice, DevicePlacements, HiddenGain, Run, SplitPoint, in_view},
     posed::Posed,
     water::PlacedWater,

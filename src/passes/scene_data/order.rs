@@ -14,7 +14,7 @@ pub(super) struct Triangles {
 }
 
 /// Triangles in view beyond which whole objects are sorted: what a frame may spend on it.
-const MOST_TRIANGLES: usize = 1 << 17;
+pub const MOST_SORTED: usize = 1 << 17;
 /// Draws beyond which whole objects are sorted.
 const MOST_DRAWS: usize = 1 << 12;
 
@@ -49,7 +49,7 @@ pub(super) fn back_to_front(view: &View, mut items: Vec<Item<'_>>) -> (Vec<Draw>
     items.sort_by(|a, b| b.distance.total_cmp(&a.distance));
     let whole = |items: &[Item<'_>]| (items.iter().map(|item| item.draw).collect(), Vec::new());
     let count: usize = items.iter().map(|item| item.triangles.map_or(0, |triangles| triangles.middles.len())).sum();
-    if count > MOST_TRIANGLES || items.iter().any(|item| item.triangles.is_none()) {
+    if count > MOST_SORTED || items.iter().any(|item| item.triangles.is_none()) {
         return whole(&items);
     }
     let mut order: Vec<(f32, u32, u32)> = Vec::with_capacity(count);

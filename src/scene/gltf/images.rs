@@ -134,7 +134,7 @@ fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Decodes to eight bits a channel; wider channels lose their low bits.
+/// Decodes to eight bits a channel; wider channels lose their low bits, which a note says.
 fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     let run = || -> Result<Decoded, String> {
         if recognise(bytes) == Some("image/ktx2") {
@@ -142,9 +142,11 @@ fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
         }
         let whole = with_end(bytes);
         let image = reader(&whole).and_then(image::DynamicImage::from_decoder).map_err(|error| error.to_string())?;
+        let deep = image.color().bytes_per_pixel() > image.color().channel_count();
+        let notes = if deep { vec!["16 bits a channel are kept as eight".to_owned()] } else { Vec::new() };
         let image = image.into_rgba8();
         let (width, height) = (image.width(), image.height());
-        Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes: Vec::new() })
+        Ok(Decoded { width, height, rgba8: image.into_raw(), blocks: None, srgb: None, notes })
     };
     // Decoders of such formats have panicked on broken files before.
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -406,7 +408,10 @@ mod tests {
         let image: image::ImageBuffer<image::Rgb<u16>, _> =
             image::ImageBuffer::from_pixel(1, 1, image::Rgb([65535u16, 0x8080, 0]));
         image.write_to(&mut Cursor::new(&mut out), ImageFormat::Png).unwrap();
-        assert_eq!(decode(&out, true).unwrap().rgba8, [255, 128, 0, 255]);
+        let decoded = decode(&out, true).unwrap();
+        assert_eq!(decoded.rgba8, [255, 128, 0, 255]);
+        assert_eq!(decoded.notes.len(), 1);
+        assert!(decode(&png(1, 1), true).unwrap().notes.is_empty());
     }
 
     #[test]

@@ -281,6 +281,9 @@ pub(super) fn decode(bytes: &[u8], color: bool) -> Result<Decoded, String> {
     if is_float(layout) {
         notes.push("floats are kept as eight bits from 0 to 1".into());
     }
+    if matches!(layout, Layout::Plain(plain) if plain.number == Number::U16) {
+        notes.push("16 bits a channel are kept as eight".into());
+    }
     let first = levels.first().map(Vec::as_slice).unwrap_or_default();
     let (rgba8, blocks) = match layout {
         Layout::Etc1s | Layout::Uastc => {
