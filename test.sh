@@ -42,12 +42,25 @@ build() {
 # The program of a test target, as the build named it: "unittests src/lib.rs" or "tests/gpu/main.rs".
 program() { sed -n "s|^ *Executable $1 (\(.*\))\$|\1|p" "$logs/build"; }
 
-# Time per test is printed by an option that the stable test harness takes only with RUSTC_BOOTSTRAP; it changes nothing else.
+# tests NAME TARGET [ARGUMENT...]: runs a target's tests. Time per test is printed by an option that the stable test harness
+# takes only with RUSTC_BOOTSTRAP; it changes nothing else.
 tests() {
     local name=$1 program
     program=$(program "$2")
     [ -n "$program" ] || return 1
-    RUSTC_BOOTSTRAP=1 "$program" -Zunstable-options --report-time 2>&1 | tee "$logs/tests.$name"
+    RUSTC_BOOTSTRAP=1 "$program" -Zunstable-options --report-time "${@:3}" 2>&1 | tee "$logs/tests.$name"
+}
+
+# Tests on the device. Most draw so little that Mesa's CPU driver compiles for longer than it draws: without its optimizer they
+# take half the time. Those that draw long, by the start of their names, keep it. Other drivers do not read the variable.
+LONG_DRAWS=(frame::light_lists gi:: gi_scenes:: water::)
+gpu_tests() {
+    tests gpu_long "tests/gpu/main.rs" "${LONG_DRAWS[@]}"
+}
+quick_gpu_tests() {
+    local skipped=() name
+    for name in "${LONG_DRAWS[@]}"; do skipped+=(--skip "$name"); done
+    GALLIVM_PERF=nopt MESA_SHADER_CACHE_DIR="$MESA_SHADER_CACHE_DIR.quick" tests gpu "tests/gpu/main.rs" "${skipped[@]}"
 }
 
 # Lints and documentation keep one processor busy: they run beside the cases of validation/, whose renders leave room.
@@ -59,9 +72,15 @@ lints() {
 # The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than
 # building all again, and its debug assertions are on.
 validation() {
-    local raster=()
+    local raster=() cases=() folder
     [ "${SUNNY16_NO_GPU:-}" != 1 ] || raster=(--no-raster)
-    "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}"
+    # Scenes in the open with all reflections (*_full) take minutes: rooms with all reflections are among the others.
+    if [ "${SUNNY16_LONG:-}" != 1 ]; then
+        for folder in validation/cases/*/; do
+            [[ $folder == *_full/ ]] || cases+=("$(basename "$folder")")
+        done
+    fi
+    "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"
 }
 
 check scripts scripts/setup_test.sh
@@ -72,9 +91,11 @@ if [ "$failed_checks" -eq 0 ]; then
     lints=$!
     check "validation cases" validation
     check "unit tests" tests lib "unittests src/lib.rs"
-    for name in cpu cli gpu validation; do
+    for name in cpu cli validation; do
         check "tests of $name" tests "$name" "tests/$name/main.rs"
     done
+    check "tests of gpu, quick" quick_gpu_tests
+    check "tests of gpu, long" gpu_tests
     finish_lints() { wait "$lints" || { cat "$logs/lints"; false; }; }
     check "lints and docs" finish_lints
     # Alone: they hold the window to its pace.
