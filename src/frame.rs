@@ -1037,8 +1037,6 @@ fn word(bytes: &[u8]) -> u32 {
     bytes.try_into().map_or(0, u32::from_le_bytes)
 }
 
-const GREATEST_HALF: f64 = 65504.0;
-
 /// Half-float pixels, scaled.
 fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
     debug_assert_eq!(LIGHT, vk::Format::R16G16B16A16_SFLOAT);
@@ -1047,7 +1045,7 @@ fn halves(bytes: &[u8], scale: f64) -> impl Iterator<Item = [f32; 4]> + '_ {
         for (index, (out, half)) in out.iter_mut().zip(pixel.chunks_exact(2)).enumerate() {
             // The sum that blending makes of two values may be infinite: it counts as the greatest one.
             let value = half::f16::from_le_bytes(half.try_into().unwrap_or_default()).to_f64();
-            let value = value.clamp(-GREATEST_HALF, GREATEST_HALF);
+            let value = value.clamp(half::f16::MIN.to_f64(), half::f16::MAX.to_f64());
             // Emission's alpha tells more than whether a surface is there (`LAYER_MARK`).
             *out = if index < 3 { (value * scale) as f32 } else { value.min(1.0) as f32 };
         }

@@ -12,9 +12,9 @@ use super::{
 /// A ray in double precision, relative to the eye that the upper level was made for.
 #[derive(Clone, Copy, Debug)]
 pub struct PreciseRay {
-    /// Where it begins (m).
+    /// Origin (m).
     pub origin: DVec3,
-    /// Where it goes, a unit vector.
+    /// Unit direction.
     pub direction: DVec3,
     /// Hits at or before this distance (m) are none; 0 or more.
     pub t_min: f64,
@@ -26,7 +26,7 @@ pub struct PreciseRay {
     pub away: DVec3,
 }
 
-/// What a ray met.
+/// A hit of a precise ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreciseHit {
     /// Distance (m).
@@ -47,7 +47,7 @@ const FINE: f64 = 1.0 / (1u64 << 46) as f64;
 /// would decide whether a ray from there meets the other one.
 const INSET: f64 = 1e-9;
 
-/// Of an instance, what the error bound of its points is multiplied by, at most: its transform's condition.
+/// The greatest factor (a transform's condition) by which the error bound of an instance's points grows.
 pub(super) const MAX_STRAIN: f64 = (1u64 << 20) as f64;
 
 impl PreciseRay {
@@ -76,7 +76,7 @@ impl PreciseHit {
         DVec3::new(1.0 - self.barycentric.x - self.barycentric.y, self.barycentric.x, self.barycentric.y).as_vec3()
     }
 
-    /// Where it is in the triangle's plane, in the mesh's space.
+    /// The point in the triangle's plane, in the mesh's space.
     #[must_use]
     pub fn inside(&self, triangle: &Triangle) -> DVec3 {
         let a = triangle.a.as_dvec3();
@@ -121,9 +121,9 @@ impl ObjectRay {
         Self { origin: place.inverse * (eye - place.translation + origin), direction, axes, shear }
     }
 
-    /// Where it meets a triangle beyond `t_min` and up to `t_max`. By the plane how far away that is: the sign is that of the
-    /// side of the plane on which the ray begins, whatever the angle at which it leaves. By its edges whether it passes within,
-    /// as `Shear::cross` tells: neighbors leave no gap.
+    /// The distance and barycentric weights of a hit beyond `t_min` and up to `t_max`. The plane gives the distance: its sign
+    /// depends on the side from which the ray starts and not on the angle. The edge functions tell whether the ray passes
+    /// within, as in `Shear::cross`: neighbors leave no gap.
     fn meet(&self, triangle: &Triangle, t_min: f64, t_max: f64) -> Option<(f64, DVec2)> {
         let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.as_dvec3());
         let (normal, corner) = plane(a, b, c);
@@ -171,8 +171,8 @@ impl SceneBvh {
         self.trace_precisely::<false>(top, ray, |_| true)
     }
 
-    /// Whether anything is in the way that counts, in double precision. `counts` is asked about hits in any order, about none
-    /// twice, until one does. The trees must have been made for the host (`SceneBvh::widen`).
+    /// Tests for any hit that `counts` accepts, in double precision. It is called with hits in any order, with none
+    /// twice, until it accepts one. The trees must have been made for the host (`SceneBvh::widen`).
     #[must_use]
     pub fn occluded_precisely(
         &self,
@@ -190,7 +190,7 @@ impl SceneBvh {
         Some(DAffine3 { matrix3: place.linear, translation: place.translation - top.eye })
     }
 
-    /// Of an instance, the inverse of the linear part of `to_eye`: its rows take normals to the eye's space.
+    /// The inverse of the linear part of `to_eye`: its rows take an instance's normals to the eye's space.
     #[must_use]
     pub fn from_eye(&self, instance: u32) -> Option<DMat3> {
         self.places.get(instance as usize).map(|place| place.inverse)

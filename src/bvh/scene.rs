@@ -97,7 +97,7 @@ pub(super) struct Place {
     pub(super) linear: DMat3,
     pub(super) inverse: DMat3,
     pub(super) translation: DVec3,
-    /// By how much its inverse multiplies rounding, 1 to `MAX_STRAIN`.
+    /// The factor by which its inverse multiplies rounding, 1 to `MAX_STRAIN`.
     pub(super) strain: f64,
     /// Its box in the world.
     low: DVec3,
@@ -136,7 +136,7 @@ pub struct TopLevel {
     pub(super) bottoms: Vec<u32>,
     /// The nodes as the host walks them.
     pub(super) wide: Vec<Wide>,
-    /// What all is relative to, in the world (m).
+    /// The origin of its space, in the world (m).
     pub(super) eye: DVec3,
 }
 

@@ -89,7 +89,7 @@ impl Packet {
 
 /// A ray prepared for four boxes at a time.
 pub struct WideSlabs {
-    /// By axis for the side that is met first and for the other: not the same where boxes are widened.
+    /// The ray's origin by axis, for the side that it meets first and for the other; they differ where boxes are widened.
     origin: [[Vec4; 2]; 3],
     inverse: [Vec4; 3],
     /// By axis which side is met first.
@@ -159,9 +159,10 @@ impl WideShear {
         Self { origin: axes.map(at), axes, shear: shear.to_array().map(Vec4::splat) }
     }
 
-    /// The arithmetic of `Shear::cross`, in the same order: the same bits. Both ends count.
+    /// The edge functions of four triangles in the ray's frame, and the depths of their corners. The arithmetic of
+    /// `Shear::cross`, in the same order: the same bits.
     #[inline(always)]
-    pub fn cross(&self, packet: &Packet, t_min: f32, t_max: f32) -> Option<Crossings> {
+    fn edges(&self, packet: &Packet) -> ([Vec4; 3], [Vec4; 3]) {
         let [x, y, z] = self.axes;
         let apply = |corner: &[Vec4; 3]| {
             let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
@@ -171,6 +172,13 @@ impl WideShear {
         let u = c[0] * b[1] - c[1] * b[0];
         let v = a[0] * c[1] - a[1] * c[0];
         let w = b[0] * a[1] - b[1] * a[0];
+        ([u, v, w], [a[2], b[2], c[2]])
+    }
+
+    /// The hits of `Shear::cross`, to the bit. Both ends count.
+    #[inline(always)]
+    pub fn cross(&self, packet: &Packet, t_min: f32, t_max: f32) -> Option<Crossings> {
+        let ([u, v, w], depths) = self.edges(packet);
         let zero = Vec4::ZERO;
         let outside = u.min(v).min(w).cmplt(zero) & u.max(v).max(w).cmpgt(zero);
         if outside.bitmask() == 0b1111 {
@@ -178,7 +186,7 @@ impl WideShear {
         }
         let determinant = u + v + w;
         let inverse = Vec4::ONE / determinant;
-        let t = (u * a[2] + v * b[2] + w * c[2]) * inverse;
+        let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
         // Fails for what is not a number too.
         let inside = t.cmpgt(Vec4::splat(t_min)) & t.cmple(Vec4::splat(t_max)) & determinant.cmpne(zero);
         let lanes = inside.bitmask() & !outside.bitmask();
@@ -195,22 +203,14 @@ impl WideShear {
         // Of a sheared corner: twice the margin for the ray, as much for how far along it the corner is.
         let off = 4.0 * margin + ULPS * across;
         let area = 4.0 * off * (across + off);
-        let [x, y, z] = self.axes;
-        let apply = |corner: &[Vec4; 3]| {
-            let p = [corner[x] - self.origin[0], corner[y] - self.origin[1], corner[z] - self.origin[2]];
-            [p[0] - self.shear[0] * p[2], p[1] - self.shear[1] * p[2], self.shear[2] * p[2]]
-        };
-        let [a, b, c] = [apply(&packet.corners[0]), apply(&packet.corners[1]), apply(&packet.corners[2])];
-        let u = c[0] * b[1] - c[1] * b[0];
-        let v = a[0] * c[1] - a[1] * c[0];
-        let w = b[0] * a[1] - b[1] * a[0];
+        let ([u, v, w], depths) = self.edges(packet);
         let outside = u.min(v).min(w).cmplt(Vec4::splat(-area)) & u.max(v).max(w).cmpgt(Vec4::splat(area));
         let there = !outside.bitmask() & 0b1111;
         if there == 0 {
             return 0;
         }
         let inverse = Vec4::ONE / (u + v + w);
-        let t = (u * a[2] + v * b[2] + w * c[2]) * inverse;
+        let t = (u * depths[0] + v * depths[1] + w * depths[2]) * inverse;
         // Each weight is off by twice the area's error at most; along the ray the corners lie no farther apart than the extent.
         let scale = self.shear[2].x.abs();
         let error = Vec4::splat(scale * off) + Vec4::splat(8.0 * scale * extent * area) * inverse.abs();

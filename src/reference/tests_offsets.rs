@@ -1,4 +1,4 @@
-//! Where rays leave surfaces: no light leaks past large ones, and none shades itself.
+//! Ray offsets at surfaces: no light leaks past large ones, and none shades itself.
 
 use std::f64::consts::PI;
 

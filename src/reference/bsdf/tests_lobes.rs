@@ -87,7 +87,7 @@ fn energy(bsdf: &Bsdf, v: DVec3, count: u32) -> DVec3 {
     (0..count).map(|i| energy_of(bsdf, v, i)).sum::<DVec3>() / f64::from(count)
 }
 
-/// Of one sample.
+/// The energy of one sample.
 fn energy_of(bsdf: &Bsdf, v: DVec3, index: u32) -> DVec3 {
     let mut sampler = Sampler::new(SamplerKind::Sobol, 3, 0, 0, index);
     let (lobe, u) = (sampler.next_1d(), sampler.next_2d());
