@@ -1,9 +1,8 @@
 //! Directional albedos as tables, made by quadrature when they are first needed.
 
-use std::sync::LazyLock;
+use std::{num::NonZero, sync::LazyLock, thread};
 
 use glam::{DVec2, DVec3};
-use rayon::prelude::*;
 
 use super::microfacet::{Alpha, lambda, visible_normal};
 
@@ -16,10 +15,23 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The values of a function of cosine and roughness.
+    /// The values of a function of cosine and roughness, by threads of its own: a worker of rayon's pool that waits takes up other
+    /// work, which may ask for the very table that it is making, and then waits for itself.
     pub(super) fn of(size: usize, value: impl Fn(f64, f64) -> f64 + Sync) -> Self {
         let step = |i: usize| i as f64 / (size - 1) as f64;
-        let cells = (0..size * size).into_par_iter().map(|i| value(step(i % size).powi(2), step(i / size))).collect();
+        let mut cells = vec![0.0; size * size];
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let rows = size.div_ceil(threads);
+        thread::scope(|scope| {
+            for (part, cells) in cells.chunks_mut(rows * size).enumerate() {
+                let value = &value;
+                scope.spawn(move || {
+                    for (i, cell) in cells.iter_mut().enumerate() {
+                        *cell = value(step(i % size).powi(2), step(part * rows + i / size));
+                    }
+                });
+            }
+        });
         Self { size, cells }
     }
 
@@ -74,4 +86,43 @@ pub(super) fn multiscatter_gain(f0: DVec3, cos: f64, alpha: Alpha) -> DVec3 {
     let roughness = (alpha.x * alpha.y).sqrt().sqrt();
     let albedo = GGX.at(cos, roughness).max(0.1);
     DVec3::ONE + f0 * ((1.0 - albedo) / albedo)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use super::*;
+
+    /// Were tables made by rayon's workers, one of them would come to ask for the table that it is making.
+    #[test]
+    fn a_table_may_first_be_asked_for_by_many_workers() {
+        let pause = || thread::sleep(Duration::from_millis(1));
+        static TABLE: LazyLock<Table> = LazyLock::new(|| {
+            Table::of(16, |cos, _| {
+                thread::sleep(Duration::from_millis(1));
+                cos
+            })
+        });
+        let (done, result) = mpsc::channel();
+        thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+            // Most do other work, so that some are free to take up a part of the making, and work is left for who waits for them.
+            pool.scope(|scope| {
+                for task in 0..800 {
+                    scope.spawn(move |_| {
+                        pause();
+                        if task % 8 == 0 {
+                            TABLE.at(0.5, 0.5);
+                        }
+                    });
+                }
+            });
+            done.send(TABLE.at(0.5, 0.5))
+        });
+        // A deadlock, not slowness, is what the limit detects.
+        let made = result.recv_timeout(Duration::from_secs(120)).expect("the table is made");
+        assert!((made - 0.5).abs() < 0.01, "{made}");
+    }
 }
