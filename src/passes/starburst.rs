@@ -127,16 +127,19 @@ impl StarburstPass {
         })
     }
 
-    /// Computes the image of a point, unless it is that of the aperture before.
+    /// Computes the image of a point source, unless the aperture is the last one's.
     ///
     /// # Errors
     /// Out of memory; an impossible aperture, which looks refuse before.
     pub fn prepare(&self, gpu: &Gpu, settings: &Starburst) -> GpuResult<()> {
         let wanted = aperture(settings);
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        if table.as_ref().is_none_or(|table| table.aperture != wanted) {
-            *table = Some(Table::new(gpu, wanted)?);
+        let lock = || self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().as_ref().is_some_and(|table| table.aperture == wanted) {
+            return Ok(());
         }
+        // Built outside of the lock: rayon's workers compute it, and one that waits may take up other work that locks.
+        let table = Table::new(gpu, wanted)?;
+        *lock() = Some(table);
         Ok(())
     }
 
