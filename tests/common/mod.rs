@@ -69,6 +69,11 @@ impl Guard {
         if bits >= 8 { 1.0 } else { f64::powi(2.0, 9 - bits as i32) }
     }
 
+    /// The step of the grid that the rasterizer snaps vertices to, in pixels.
+    pub fn snap(&self) -> f64 {
+        f64::powi(2.0, -(self.gpu.limits().sub_pixel_precision_bits as i32))
+    }
+
     pub fn renderer(&self) -> Renderer {
         Renderer::new(&self.gpu).expect("pipelines")
     }

@@ -278,14 +278,18 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             let want = if last == 0.0 { steady.clone() } else { run(&vec![last; stops.len()]) };
             let got = run(&stops);
             let first = stops.iter().rposition(|stop| *stop != last).unwrap() + 1;
-            let (mut worst, mut off, mut all) = (0f64, 0.0, 0.0);
-            for (want, got) in want.iter().zip(&got).skip(first) {
-                let white = want.exposure.saturation_luminance().get();
-                for (want, got) in want.nits.iter().flatten().zip(got.nits.iter().flatten()) {
+            let (mut worst, mut place, mut off, mut all) = (0f64, String::new(), 0.0, 0.0);
+            for (frame, (want, got)) in want.iter().zip(&got).enumerate().skip(first) {
+                let (white, across) = (want.exposure.saturation_luminance().get(), 3 * want.width);
+                for (at, (want, got)) in want.nits.iter().flatten().zip(got.nits.iter().flatten()).enumerate() {
                     let (want, got) = (f64::from(*want), f64::from(*got));
                     assert!(want.is_finite() && got.is_finite());
                     // In steps of eight bits by sRGB's curve.
-                    worst = worst.max((got - want).abs() / (white / 3300.0 + want / 60.0));
+                    let steps = (got - want).abs() / (white / 3300.0 + want / 60.0);
+                    if steps > worst {
+                        (worst, place) =
+                            (steps, format!("frame {frame}, {:?}: {got} for {want}", (at % across / 3, at / across)));
+                    }
                     (off, all) = (off + (got - want).abs(), all + want);
                 }
             }
@@ -293,7 +297,7 @@ fn a_step_of_eight_stops_leaves_no_trace_in_any_history() {
             // frame.
             let of_all = if last > 0.0 || speed > 0.0 { 2e-3 } else { 1e-3 };
             println!(
-                "{name}, 8 stops {what}: worst {worst:.3} of an 8-bit step, {:.4} % of all light",
+                "{name}, 8 stops {what}: worst {worst:.3} of an 8-bit step ({place}), {:.4} % of all light",
                 100.0 * off / all
             );
             if !(worst < 0.25 && off < of_all * all) {

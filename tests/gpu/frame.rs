@@ -155,24 +155,32 @@ fn depth_and_position_are_those_of_the_plane() {
         for view in [
             perspective(eye, DVec3::new(0.0, 0.0, -0.6) * scale, 0.8, 0.01, (64, 40)),
             parallel(eye, DVec3::new(0.0, 0.0, -0.6) * scale, scale as f32, 10.0 * scale as f32, (64, 40)),
+            parallel(DVec3::Y * scale, DVec3::ZERO, scale as f32, 10.0 * scale as f32, (64, 40)),
         ] {
             let picture = picture(&mut renderer, &scene, &view, &with(&[DEPTH, POSITION]));
+            let depth_of = |point: DVec3| (point - view.position).dot(view.forward.as_dvec3());
             for (x, y) in [(0, 0), (63, 0), (32, 20), (5, 39), (60, 33)] {
                 let point = hit_plane(&view, x, y, DVec3::ZERO, DVec3::Y);
-                let depth = (point - view.position).dot(view.forward.as_dvec3());
+                let depth = depth_of(point);
+                // The rasterizer may move vertices by half a step of its grid along each axis; the surface seen here moves by as
+                // many pixels. A whole step covers both axes and the obliquity of `POSITION`.
+                let next = if y > 20 { y - 1 } else { y + 1 };
+                let slope = (depth_of(hit_plane(&view, x, next, DVec3::ZERO, DVec3::Y)) / depth - 1.0).abs();
+                let allowed = 5e-6 + guard.snap() * slope;
                 let [got, .., there] = aov(&picture, DEPTH, x, y);
                 assert_eq!(there, 1.0);
-                worst = worst.max((f64::from(got) / depth - 1.0).abs());
-                worst = worst.max(aov3(&picture, POSITION, x, y).distance(point) / depth);
+                let off = (f64::from(got) / depth - 1.0).abs();
+                worst = worst.max(off.max(aov3(&picture, POSITION, x, y).distance(point) / depth) / allowed);
             }
         }
     }
-    println!("depth: {worst:.2e}");
-    assert!(worst < 2e-5 * guard.slack() * guard.slack(), "{worst}");
+    println!("depth: {worst:.2} of what the rasterizer's grid allows");
+    assert!(worst < 1.0, "{worst} of what the rasterizer's grid allows");
 }
 
-/// A ball under a transform, seen alone: the greatest angle between the normals and those of the quadric.
-fn normal_error(turn: DMat3, name: &str) {
+/// A ball under a transform that makes of it an ellipsoid of these semi-axes, seen alone: the greatest angle between the normals
+/// and those of the quadric.
+fn normal_error(turn: DMat3, semi_axes: DVec3, name: &str) {
     let Some(guard) = gpu() else { return };
     let mut renderer = guard.renderer();
     let mut builder = SceneBuilder::new("ball");
@@ -210,28 +218,35 @@ fn normal_error(turn: DMat3, name: &str) {
             assert!(n.dot((view.position - aov3(&picture, POSITION, x, y)).normalize()) > -0.1, "{name}: inside out");
         }
     }
-    println!("{name}: normals within {worst:.2e} rad over {seen} pixels");
+    // Normals' own code, and vertices half a step of the rasterizer's grid from their places along both axes: a position so far
+    // aside lies where the surface has turned by this over its least radius of curvature.
+    let pixel = 2.0 * (0.7f64 / 2.0).tan() / 96.0 * eye.distance(center);
+    let axes = semi_axes.abs();
+    let allowed = 1e-4 + guard.snap() * pixel * axes.max_element() / axes.min_element().powi(2);
+    println!("{name}: normals within {worst:.2e} rad over {seen} pixels, {allowed:.2e} allowed");
     assert!(seen > 500, "{name}: {seen} pixels");
-    assert!(worst < 2e-4 * guard.slack(), "{name}: {worst} rad");
+    assert!(worst < allowed, "{name}: {worst} rad of {allowed}");
 }
 
 #[test]
 fn normals_of_a_ball() {
-    normal_error(DMat3::IDENTITY, "ball");
+    normal_error(DMat3::IDENTITY, DVec3::ONE, "ball");
 }
 
 #[test]
 fn normals_of_a_stretched_and_turned_ball() {
     let turn = DMat3::from_euler(EulerRot::YXZ, 0.4, 0.9, -0.3);
-    normal_error(DMat3::from_diagonal(DVec3::new(1.5, 0.6, 0.9)) * turn, "sheared");
-    normal_error(turn * DMat3::from_diagonal(DVec3::new(0.5, 1.4, 0.8)), "stretched");
+    let [flat, tall] = [DVec3::new(1.5, 0.6, 0.9), DVec3::new(0.5, 1.4, 0.8)];
+    normal_error(DMat3::from_diagonal(flat) * turn, flat, "sheared");
+    normal_error(turn * DMat3::from_diagonal(tall), tall, "stretched");
 }
 
 #[test]
 fn a_mirrored_ball_is_not_inside_out() {
-    normal_error(DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0)), "mirrored");
+    normal_error(DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0)), DVec3::ONE, "mirrored");
     let turn = DMat3::from_euler(EulerRot::YXZ, 0.4, 0.9, -0.3);
-    normal_error(turn * DMat3::from_diagonal(DVec3::new(-0.7, -1.3, -0.9)), "mirrored three times");
+    let thrice = DVec3::new(-0.7, -1.3, -0.9);
+    normal_error(turn * DMat3::from_diagonal(thrice), thrice, "mirrored three times");
 }
 
 /// A wall of quads, one a material, seen square on: each quad is one metre wide.
