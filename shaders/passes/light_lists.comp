@@ -21,6 +21,9 @@ layout(set = 0, binding = 9, scalar) writeonly buffer entry_block { uint entries
 layout(set = 0, binding = 10, scalar) buffer report_block { uint report[]; };
 layout(set = 0, binding = 11) uniform texture2D emission_image;
 
+// As a tile's start: its lists found no room.
+const uint NO_ROOM = 0xffffffffu;
+
 // Steps of the table of losses: half octaves of lux from 2^-30 on (src/passes/light_tree.rs).
 const uint STEPS = 128u;
 
@@ -32,6 +35,9 @@ shared uint least_alphas[SLICES];
 shared uint greatest_bases[SLICES];
 shared uint least_views[SLICES];
 shared uint greatest_f0s[SLICES];
+// Entries that a slice's list takes; then where it begins in the tile's.
+shared uint list_starts[SLICES];
+shared uint tile_start;
 
 // Orders floats of both signs as unsigned integers.
 uint ordered(float x) {
@@ -213,57 +219,82 @@ void main() {
     // One thread a slice.
     uint index = tile * SLICES + thread;
     uint lamps = frame.light_count - frame.directional_count;
-    if (pixel_counts[thread] == 0u || lamps == 0u) {
+    bool lit = pixel_counts[thread] > 0u && lamps > 0u;
+    bool listed = lit && frame.cull_bound > 0.0;
+    Cluster c;
+    uint below = 0u;
+    float to_white = 0.0;
+    uint found = 0u;
+    if (listed) {
+        uint at = thread * 3u;
+        c.low = vec3(unordered(lowest[at]), unordered(lowest[at + 1u]), unordered(lowest[at + 2u]));
+        c.high = vec3(unordered(highest[at]), unordered(highest[at + 1u]), unordered(highest[at + 2u]));
+        float most = unordered(greatest_bases[thread]) / PI
+            + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
+        to_white = most * frame.pre_exposure;
+        // The greatest threshold whose loss stays below the bound, by bisection: losses rise with the threshold.
+        uint above = STEPS;
+        while (above > below) {
+            uint middle = (below + above) / 2u;
+            if (losses[middle] * to_white <= frame.cull_bound) {
+                below = middle + 1u;
+            } else {
+                above = middle;
+            }
+        }
+        c.least = below == 0u ? 0.0 : exp2(float(below - 1u) * 0.5 - 30.0);
+        found = list(c, 0u, 0u);
+    }
+    list_starts[thread] = found;
+    barrier();
+
+    // One addition reserves room for the whole tile: compare-and-swap loops of thousands of threads serialize on one word. Each
+    // tile adds at most `most` entries, so the counter cannot wrap; the rare larger tile compares and swaps.
+    if (thread == 0u) {
+        uint whole = 0u;
+        for (uint i = 0u; i < SLICES; ++i) {
+            uint next = whole + list_starts[i];
+            list_starts[i] = whole;
+            whole = next;
+        }
+        count_up(7u, 8u, whole);
+        uint capacity = frame.list_capacity;
+        uint most = (0xffffffffu - capacity) / (frame.tiles.x * frame.tiles.y);
+        tile_start = whole == 0u ? 0u : NO_ROOM;
+        if (whole > 0u && whole <= min(most, capacity)) {
+            uint start = atomicAdd(report[3], whole);
+            tile_start = start <= capacity - whole ? start : NO_ROOM;
+        } else if (whole > 0u && whole <= capacity) {
+            uint start = atomicOr(report[3], 0u);
+            while (tile_start == NO_ROOM && start <= capacity - whole) {
+                uint before = atomicCompSwap(report[3], start, start + whole);
+                tile_start = before == start ? start : NO_ROOM;
+                start = before;
+            }
+        }
+    }
+    barrier();
+    if (!lit) {
         clusters[index] = uvec2(0u);
         return;
     }
-    if (frame.cull_bound <= 0.0) {
-        clusters[index] = uvec2(0u, ALL_LIGHTS);
-        count_up(0u, 6u, lamps);
-        atomicMax(report[1], lamps);
-        atomicAdd(report[4], 1u);
-        return;
-    }
-    Cluster c;
-    c.low = vec3(unordered(lowest[thread * 3u]), unordered(lowest[thread * 3u + 1u]), unordered(lowest[thread * 3u + 2u]));
-    c.high = vec3(unordered(highest[thread * 3u]), unordered(highest[thread * 3u + 1u]), unordered(highest[thread * 3u + 2u]));
-    float most = unordered(greatest_bases[thread]) / PI
-        + greatest_specular(unordered(least_alphas[thread]), unordered(least_views[thread]), unordered(greatest_f0s[thread]));
-    float to_white = most * frame.pre_exposure;
-    // The greatest threshold whose loss stays below the bound, by bisection: losses rise with the threshold.
-    uint below = 0u;
-    uint above = STEPS;
-    while (above > below) {
-        uint middle = (below + above) / 2u;
-        if (losses[middle] * to_white <= frame.cull_bound) {
-            below = middle + 1u;
-        } else {
-            above = middle;
+    uint evaluated = lamps;
+    clusters[index] = uvec2(0u, ALL_LIGHTS);
+    if (listed) {
+        bool fits = tile_start != NO_ROOM;
+        if (fits) {
+            // The compiler may round this walk otherwise than the last: what it lists counts, and if it is more than there
+            // is room for, the cluster evaluates all lamps.
+            uint offset = tile_start + list_starts[thread];
+            evaluated = list(c, offset, found);
+            fits = evaluated <= found;
+            clusters[index] = fits ? uvec2(offset, evaluated) : uvec2(0u, ALL_LIGHTS);
         }
+        evaluated = fits ? evaluated : lamps;
+        atomicAdd(report[2], fits ? 0u : 1u);
+        atomicMax(report[5], floatBitsToUint(below == 0u ? 0.0 : losses[below - 1u] * to_white));
     }
-    c.least = below == 0u ? 0.0 : exp2(float(below - 1u) * 0.5 - 30.0);
-
-    uint found = list(c, 0u, 0u);
-    count_up(7u, 8u, found);
-    // Room is taken only where it is there, so that the counter cannot run over.
-    uint offset = atomicOr(report[3], 0u);
-    bool fits = false;
-    while (!fits && found <= frame.list_capacity && offset <= frame.list_capacity - found) {
-        uint before = atomicCompSwap(report[3], offset, offset + found);
-        fits = before == offset;
-        offset = fits ? offset : before;
-    }
-    if (fits) {
-        // The compiler may round this walk otherwise than the last: what it lists counts, and if it is more than there
-        // is room for, the cluster evaluates all lamps.
-        uint room = found;
-        found = list(c, offset, room);
-        fits = found <= room;
-    }
-    clusters[index] = fits ? uvec2(offset, found) : uvec2(0u, ALL_LIGHTS);
-    count_up(0u, 6u, fits ? found : lamps);
-    atomicMax(report[1], fits ? found : lamps);
-    atomicAdd(report[2], fits ? 0u : 1u);
+    count_up(0u, 6u, evaluated);
+    atomicMax(report[1], evaluated);
     atomicAdd(report[4], 1u);
-    atomicMax(report[5], floatBitsToUint(below == 0u ? 0.0 : losses[below - 1u] * to_white));
 }

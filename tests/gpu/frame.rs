@@ -619,6 +619,45 @@ fn light_lists_change_no_pixel_by_an_eight_bit_step() {
     }
 }
 
+/// Lists longer than the first frame's room of 288 entries a tile, different in each tile. Tiles without room evaluate all lights,
+/// and the next frame has room for all lists.
+#[test]
+fn lists_without_room_lose_no_lamp() {
+    let Some(guard) = gpu() else { return };
+    let mut renderer = guard.renderer();
+    let mut builder = SceneBuilder::new("crowd");
+    let gray = builder.add_material(dielectric("gray", Vec3::splat(0.5), 0.8));
+    let mesh = builder.add_mesh("plane", shapes::plane(Vec2::splat(30.0), 1, 1), gray);
+    builder.instance("plane", mesh, DMat4::IDENTITY);
+    for lamp in 0..1600 {
+        let place = DVec3::new(f64::from(lamp % 40) * 0.5 - 9.75, 2.0, f64::from(lamp / 40) * 0.5 - 9.75);
+        builder.point_light_candela("lamp", Candela(1.0), Vec3::ONE, place);
+    }
+    let mut scene = builder.build().unwrap();
+    scene.lights.iter_mut().for_each(|light| light.range = Some(6.0));
+    let on_device = renderer.upload(&scene).unwrap();
+    let view = perspective(DVec3::new(0.0, 3.0, 9.0), DVec3::ZERO, 0.7, 0.01, (96, 64));
+    let exposure = exposure_for(10.0, 1.0);
+    let all = renderer.render(&on_device, &view, &lists(false, exposure)).unwrap();
+    let mut settings = lists(true, exposure);
+    settings.light_lists.cull_bound = 1e-7;
+    let mut frame = || {
+        let pending = renderer.submit(&on_device, &view, &settings, Wanted::ALL).unwrap();
+        renderer.collect(pending).unwrap()
+    };
+    let (first, second) = (frame(), frame());
+    println!("{:?}\n{:?}", first.lists, second.lists);
+    assert!(0 < first.lists.overflowed && first.lists.overflowed < first.lists.clusters);
+    assert_eq!(second.lists.overflowed, 0);
+    assert!(second.lists.evaluated <= second.lists.needed);
+    assert!(second.lists.evaluated < u64::from(second.lists.clusters) * 1600, "every cluster lists every light");
+    for picture in [&first, &second] {
+        for (want, got) in all.nits.iter().flatten().zip(picture.nits.iter().flatten()) {
+            assert!((want - got).abs() <= 2e-3 * want, "{got} for {want}");
+        }
+    }
+}
+
 /// One lamp far from a small, brightly lit patch: wherever lists would drop or merge, there is nothing to gain.
 #[test]
 fn a_lone_bright_lamp_is_not_lost_by_the_lists() {
