@@ -69,15 +69,20 @@ lints() {
         RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --locked --no-deps --lib "${CARGO_FLAGS[@]}"
 }
 
+# With --long alone: more than half of the paths of all cases. Others of their kind always run: rooms (cornell_metal, light_room),
+# furnaces at other angles, grids under sun and sky; area lights are also held by tests/gpu/area_lights*.rs, circles of confusion by
+# src/reference/film_tests.rs and camera.rs. Volumes with all bounces are held by --long alone.
+LONG_CASES=(cornell_area cornell_point depth_of_field furnace_60 grid_lamp grid_lamp_full grid_sky_full grid_sun_full
+    volume_cloud_full volume_haze_full)
+
 # The cases by the tests' build: its path tracer takes about 1.1 times as long as the release build's, which is less than
 # building all again, and its debug assertions are on.
 validation() {
     local raster=() cases=() folder
     [ "${SUNNY16_NO_GPU:-}" != 1 ] || raster=(--no-raster)
-    # Scenes in the open with all reflections (*_full) take minutes: rooms with all reflections are among the others.
     if [ "${SUNNY16_LONG:-}" != 1 ]; then
         for folder in validation/cases/*/; do
-            [[ $folder == *_full/ ]] || cases+=("$(basename "$folder")")
+            [[ " ${LONG_CASES[*]} " == *" $(basename "$folder") "* ]] || cases+=("$(basename "$folder")")
         done
     fi
     "${CARGO_TARGET_DIR:-target}/debug/sunny16" validate --quiet "${raster[@]}" "${cases[@]}"

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{
     bounced::{asked, blocks, mean, print_map, reference, write_reference},
-    exposure_for, gpu,
+    exposure_for, gpu, long,
 };
 use glam::{DMat4, DVec2, DVec3, Vec3};
 use sunny16::{
@@ -216,14 +216,19 @@ fn within(place: &Place, gi: GiSettings, frames: u32, [blocks, mean]: [f64; 2], 
 fn a_corridor_is_what_the_path_tracer_says() {
     let place = corridor();
     within(&place, unmerged(), 32, [0.015, 0.01], [0.01, 0.005]);
-    within(&place, merged(), 32, [0.03, 0.01], [0.02, 0.01]);
+    if long() {
+        within(&place, merged(), 32, [0.03, 0.01], [0.02, 0.01]);
+    }
 }
 
 #[test]
 fn the_light_room_is_what_the_path_tracer_says() {
     let place = light_room();
     within(&place, unmerged(), 48, [0.015, 0.01], [0.01, 0.01]);
-    within(&place, merged(), 32, [0.02, 0.01], [0.02, 0.01]);
+    // Merged ones in a small room: `gi::merged_patches_are_nearly_as_right`.
+    if long() {
+        within(&place, merged(), 32, [0.02, 0.01], [0.02, 0.01]);
+    }
 }
 
 #[test]
