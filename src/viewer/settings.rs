@@ -39,23 +39,23 @@ impl Settings {
             let known = SETTINGS.map(|(path, _)| path).join(", ");
             return Err(format!("{path}: no such setting; there are {known}"));
         };
-        let oops = || format!("{path} = {}: it takes {takes}", value.unwrap_or_default());
+        let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let default = Self::default();
         let number = |default: Nit| match value {
-            Some(text) => text.parse().map(Nit).map_err(|_| oops()),
+            Some(text) => text.parse().map(Nit).map_err(|_| invalid()),
             None => Ok(default),
         };
         match path {
             "window.hdr" => {
-                self.hdr = value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| oops()))?;
+                self.hdr = value.map_or(Ok(default.hdr), |text| text.parse().map_err(|_| invalid()))?;
             }
             "window.paper_white" => {
                 let white = number(default.range.paper_white())?;
-                self.range = DisplayRange::new(white, self.range.peak()).ok_or_else(oops)?;
+                self.range = DisplayRange::new(white, self.range.peak()).ok_or_else(invalid)?;
             }
             _ => {
                 let peak = number(default.range.peak())?;
-                self.range = DisplayRange::new(self.range.paper_white(), peak).ok_or_else(oops)?;
+                self.range = DisplayRange::new(self.range.paper_white(), peak).ok_or_else(invalid)?;
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! docs/look.md and assets/look.schema.json say what the tables of `scene::look` say. `SUNNY16_WRITE=1 cargo test --test
-//! look_reference` writes both anew.
+//! docs/look.md and assets/look.schema.json agree with the tables of `scene::look`. `SUNNY16_WRITE=1 cargo test --test cpu
+//! look_reference` writes both.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -7,22 +7,26 @@ use serde_json::{Value, json};
 use sunny16::scene::look::properties;
 
 const HEAD: &str = "# The look file\n\n\
-`NAME.look.toml` beside `NAME.glb` is read by itself; `--look FILE` takes another one, and `--set PATH=VALUE` sets a property \
-over both.\nPaths are those of TOML: `camera.lens.f_stop` is `f_stop` under `[camera.lens]`. `*` stands for an \
-address.\n`assets/look.schema.json` is the same table as a JSON Schema, for editors that check TOML by one.\n\n\
-What is absent keeps what the scene file says or what the camera implies: a lens with a focal length has its field of view,\n\
-depth of field and vignetting, a shutter its motion blur, an ISO speed its grain; `effects.X.enabled = false` leaves one out.\n\n\
-A file gives each light one strength, in the unit of its data sheet; two are refused. Of `--set` the last one counts.\n\n\
+A look file sets a scene's camera, lights, environment and passes.\n\
+`NAME.look.toml` beside `NAME.glb` is read automatically; `--look FILE` selects another one, and\n\
+`--set PATH=VALUE` overrides a property. Paths are TOML paths: `camera.lens.f_stop` is `f_stop` in\n\
+`[camera.lens]`. `*` stands for an address. `assets/look.schema.json` is the same table as a JSON Schema\n\
+for editors.\n\n\
+An absent property keeps the scene file's value or a default implied by the camera. A lens with a focal\n\
+length has its field of view, depth of field and vignetting. A shutter time has its motion blur, an ISO\n\
+speed its grain; `effects.X.enabled = false` switches an effect off.\n\n\
+A file gives each light one strength, in one unit; two are an error. The last of several `--set` wins.\n\n\
 ## Addresses\n\n\
-`sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes of each mesh.\n\n\
+`sunny16 inspect` prints the address of each light, material, camera and volume, and of the nodes of each\n\
+mesh.\n\n\
 | address | means |\n|---|---|\n\
-| `Key` | all of this name; a light and a camera answer to their node's name too |\n\
+| `Key` | all of this name; a light and a camera are also found by their node's name |\n\
 | `Key#2` | the second of them |\n\
-| `#3` | number 3 as `inspect` counts (from 0), named or not; in a look file it needs quotes: `[lights.\"#3\"]` |\n\
+| `#3` | number 3 in `inspect`'s count (from 0), named or not; quoted in a look file: `[lights.\"#3\"]` |\n\
 | `3` | the same, where nothing has that name |\n\
-| `#3#2` | the second place at which number 3 stands, such as a lamp that two nodes carry |\n\n\
-On the command line quotes may stay out: `--set lights.#3.candela=500`, `--camera '#1'`. A name that looks like an address comes \
-first.\n";
+| `#3#2` | the second instance of number 3, such as a light that two nodes carry |\n\n\
+Quotes may be omitted on the command line: `--set lights.#3.candela=500`, `--camera '#1'`. A name that\n\
+looks like an address takes precedence.\n";
 
 fn page() -> String {
     let mut out = HEAD.to_owned();
@@ -31,7 +35,7 @@ fn page() -> String {
         let first = path.split('.').next().unwrap();
         if first != section {
             section = first;
-            write!(out, "\n## {section}\n\n| property | takes |\n|---|---|\n").unwrap();
+            write!(out, "\n## {section}\n\n| property | description |\n|---|---|\n").unwrap();
         }
         writeln!(out, "| `{path}` | {takes} |").unwrap();
     }

@@ -264,10 +264,10 @@ fn the_palette_chooses_and_says_what_it_takes() {
     palette(&mut bench, "view.compare=side by side");
     assert_eq!(bench.app.truth.mode, truth::Mode::Beside);
     for (line, part) in [
-        ("view.tool=hammer", "view.tool = hammer: it takes point, move"),
-        ("view.select=Nobody", "view.select = Nobody: it takes camera"),
+        ("view.tool=hammer", "view.tool = hammer: expected point, move"),
+        ("view.select=Nobody", "view.select = Nobody: expected camera"),
         ("view.solo=Grey", "view.solo = Grey"),
-        ("view.compare=", "view.compare = : it takes raster"),
+        ("view.compare=", "view.compare = : expected raster"),
         ("view.colour=red", "there are view.select"),
     ] {
         palette(&mut bench, line);

@@ -8,17 +8,17 @@ use crate::{
     photometry::Ev100,
 };
 
-/// Every property of this section with what it takes.
+/// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("camera.name", "the name or number (#0) of a camera in the file"),
-    ("camera.position", "metres in the world: \"X Y Z\"; in the place of the file's camera"),
-    ("camera.target", "a point in the world (m) in the middle of the picture: \"X Y Z\""),
-    ("camera.roll", "degrees about the line of sight, clockwise as the photographer tilts the camera, -180 to 180"),
-    ("camera.body.iso", "an ISO speed above 0, e.g. 100"),
-    ("camera.body.shutter", "seconds above 0, e.g. 0.01 or \"1/100\""),
-    ("camera.lens.f_stop", "an f-number above 0, e.g. 2.8"),
-    ("camera.exposure.ev100", "an exposure value, e.g. 14.6; it takes the place of the three dials"),
-    ("camera.exposure.compensation", "stops, brighter above 0"),
+    ("camera.name", "camera of the file, by name or number (#0)"),
+    ("camera.position", "world position in meters: \"X Y Z\"; overrides the file's camera"),
+    ("camera.target", "world position in meters at the center of the picture: \"X Y Z\""),
+    ("camera.roll", "roll about the view axis in degrees, clockwise as the photographer tilts the camera, -180 to 180"),
+    ("camera.body.iso", "ISO speed above 0, e.g. 100"),
+    ("camera.body.shutter", "shutter time in seconds, above 0, e.g. 0.01 or \"1/100\""),
+    ("camera.lens.f_stop", "f-number above 0, e.g. 2.8"),
+    ("camera.exposure.ev100", "exposure value at ISO 100, e.g. 14.6; overrides the three dials"),
+    ("camera.exposure.compensation", "exposure compensation in stops, positive is brighter"),
 ];
 
 /// The camera's overrides.
@@ -106,7 +106,9 @@ impl CameraLook {
             return Err(LookError::BadValue {
                 path: "camera.lens.t_stop".into(),
                 value: t_stop.to_string(),
-                expected: format!("a lens cannot let through more than it takes in: at least its f-number, {f_stop}"),
+                expected: format!(
+                    "expected at least the f-number, {f_stop}: a lens transmits no more light than enters it"
+                ),
             });
         }
         let exposure = if let Some(ev) = self.ev100 {

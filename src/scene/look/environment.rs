@@ -20,44 +20,44 @@ use crate::{
     scene::{Environment, Light, Node, Note, NoteKind, Scene, build::facing, environment},
 };
 
-/// Every property of this section with what it takes.
+/// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     (
         "environment.file",
-        "an equirectangular EXR, HDR, PNG or JPEG file, beside the look file; an EXR's layer as FILE.exr:LAYER",
+        "equirectangular EXR, HDR, PNG or JPEG file, relative to the look file; FILE.exr:LAYER selects an EXR's layer",
     ),
+    ("environment.lux", "horizontal illuminance in lux, 0 or more: scales the map, or sky, sun and moon together"),
     (
-        "environment.lux",
-        "illuminance of 0 or more on level ground: a file's map is scaled to it, or sky, sun and moon together by one factor",
+        "environment.scale",
+        "scale of the map in nits for a pixel of 1, 0 or more, e.g. 1; also scales sun and moon of a sky",
     ),
-    ("environment.scale", "nits of a pixel of 1, 0 or more, e.g. 1; sun and moon of a sky are scaled with it"),
-    ("environment.rotation", "degrees about the vertical, clockwise seen from above; of sky, sun and moon too"),
-    ("environment.place.latitude", "degrees from -90 to 90, north above 0"),
-    ("environment.place.longitude", "degrees from -180 to 180, east above 0"),
-    ("environment.place.altitude", "metres above the sea from -500 to 9000"),
-    ("environment.time.date", "a date such as \"2026-06-21\""),
-    ("environment.time.clock", "a time of day such as \"12:30\""),
-    ("environment.time.utc_offset", "hours ahead of UTC from -14 to 14, e.g. 2"),
+    ("environment.rotation", "rotation about the vertical in degrees, clockwise from above, of map, sky, sun and moon"),
+    ("environment.place.latitude", "latitude in degrees, -90 to 90, north positive"),
+    ("environment.place.longitude", "longitude in degrees, -180 to 180, east positive"),
+    ("environment.place.altitude", "altitude above sea level in meters, -500 to 9000"),
+    ("environment.time.date", "date, e.g. \"2026-06-21\""),
+    ("environment.time.clock", "time of day, e.g. \"12:30\""),
+    ("environment.time.utc_offset", "offset from UTC in hours, -14 to 14, e.g. 2"),
     (
         "environment.sun.enabled",
-        "true or false: the sun and the sky that it lights; lights.sun.enabled=false leaves out the sun alone",
+        "true or false: sun and the sky it lights (lights.sun.enabled=false omits the sun alone)",
     ),
-    ("environment.sun.azimuth", "degrees from north over east, e.g. 180 for south"),
-    ("environment.sun.elevation", "degrees above the horizon from -90 to 90"),
+    ("environment.sun.azimuth", "azimuth in degrees, clockwise from north, e.g. 180 for south"),
+    ("environment.sun.elevation", "elevation above the horizon in degrees, -90 to 90"),
     (
         "environment.moon.enabled",
-        "true or false: the moon and the sky that it lights; lights.moon.enabled=false leaves out the moon alone",
+        "true or false: moon and the sky it lights (lights.moon.enabled=false omits the moon alone)",
     ),
-    ("environment.moon.azimuth", "degrees from north over east"),
-    ("environment.moon.elevation", "degrees above the horizon from -90 to 90"),
-    ("environment.moon.lux", "illuminance outside of the air of 0 or more, e.g. 0.31 for a full moon"),
+    ("environment.moon.azimuth", "azimuth in degrees, clockwise from north"),
+    ("environment.moon.elevation", "elevation above the horizon in degrees, -90 to 90"),
+    ("environment.moon.lux", "illuminance in lux above the atmosphere, 0 or more, e.g. 0.31 for a full moon"),
     (
         "environment.sky.enabled",
-        "true or false; it is lit by the sun or moon that environment.sun, environment.moon, or place and time, set",
+        "true or false: sky, lit by the sun or moon of environment.sun, environment.moon, or place and time",
     ),
-    ("environment.sky.turbidity", "a number from 1 (pure air) to 10 (haze), e.g. 2"),
-    ("environment.sky.ground_albedo", "what the ground far and wide reflects, 0 to 1"),
-    ("environment.sky.ozone", "Dobson units from 0 to 600, e.g. 300"),
+    ("environment.sky.turbidity", "turbidity, 1 (pure air) to 10 (haze), e.g. 2"),
+    ("environment.sky.ground_albedo", "albedo of the distant ground, 0 to 1"),
+    ("environment.sky.ozone", "ozone column in Dobson units, 0 to 600, e.g. 300"),
 ];
 
 /// Overrides of what is around the scene.

@@ -2,33 +2,36 @@
 
 use super::{LookError, Reader};
 
-/// Every property of this section with what it takes.
+/// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("gi.enabled", "true or false: surfaces light each other (instant radiosity); the path tracer always does"),
-    ("gi.vpls", "patches that photons make: about so many, with gi.merge at most; 1 to 4000000, e.g. 32768"),
-    ("gi.photons", "that all lights send out, 1 to 4000000 [default: as gi.vpls asks]"),
-    ("gi.bounces", "reflections that photons make at most, 1 to 64, e.g. 8"),
-    ("gi.merge", "true or false: patches of one place and direction become one, which is faster and coarser"),
-    ("gi.cell", "metres of such a place, 0.001 to 1000 [default: as gi.vpls asks]"),
-    ("gi.rays", "patches that a pixel asks in a frame, 1 to 256, e.g. 4"),
-    ("gi.gather", "tree or all: some patches that a tree chooses for each pixel, or every one, for comparison"),
-    ("gi.visibility", "true or false: walls hide patches"),
-    ("gi.bound", "0 to 100: light of near patches is bounded, as though none were nearer than so many of their radii"),
-    ("gi.compensation", "true or false: short rays bring what gi.bound takes"),
+    ("gi.enabled", "true or false: indirect light by instant radiosity (the path tracer always has it)"),
+    (
+        "gi.vpls",
+        "number of virtual point lights (VPLs), approximate, a maximum with gi.merge; 1 to 4000000, e.g. 32768",
+    ),
+    ("gi.photons", "photons emitted by all lights, 1 to 4000000 [default: by gi.vpls]"),
+    ("gi.bounces", "maximum photon bounces, 1 to 64, e.g. 8"),
+    ("gi.merge", "true or false: merge VPLs of one cell and direction (faster, coarser)"),
+    ("gi.cell", "cell size for merging in meters, 0.001 to 1000 [default: by gi.vpls]"),
+    ("gi.rays", "VPL samples a pixel and frame, 1 to 256, e.g. 4"),
+    ("gi.gather", "VPL selection: tree (light tree sampling) or all (every VPL, for comparison)"),
+    ("gi.visibility", "true or false: shadow rays test the visibility of VPLs"),
+    ("gi.bound", "clamp radius: minimum distance of a VPL in its radii, 0 to 100"),
+    ("gi.compensation", "true or false: short rays restore the energy that gi.bound removes (bias compensation)"),
     (
         "gi.sky",
-        "true or false: rays find what hides sky and environment map; false: they do not, and with an environment no rays find \
-         reflections",
+        "true or false: rays trace the visibility of sky and environment map; false also disables traced reflections where \
+         there is an environment",
     ),
     (
         "gi.glossy",
-        "true or false: rough surfaces show highlights of patches, smooth ones send rays for what they reflect, mirrors reflect \
-         light on to other surfaces; false: none of these",
+        "true or false: specular indirect light: VPL highlights on rough surfaces, traced reflections on smooth ones, caustics \
+         of mirrors",
     ),
-    ("gi.filter", "true or false: means over neighbours, where the light varies by chance"),
-    ("gi.still", "frames after which a view in which nothing moves is left as it is, 1 to 65536, e.g. 64"),
-    ("gi.show", "picture, or patches: those are drawn into it as balls with as much area as light"),
-    ("gi.frames", "frames that what moves is the mean of at most, 0 (no history) to 1024"),
+    ("gi.filter", "true or false: denoise by an edge-aware filter"),
+    ("gi.still", "frames after which a static view stops accumulating, 1 to 65536, e.g. 64"),
+    ("gi.show", "debug view: picture, or patches (VPLs drawn as spheres with area proportional to flux)"),
+    ("gi.frames", "maximum history length in frames, in motion, 0 (no history) to 1024"),
 ];
 
 /// What the look says of bounced light.

@@ -10,14 +10,17 @@ use crate::scene::{Scene, address::Things};
 
 /// What each property takes.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("materials.*.base_color", "linear red, green and blue from 0 to 1, e.g. \"0.8 0.2 0.1\"; a factor of the texture"),
-    ("materials.*.metallic", "0 dielectric to 1 metal; a factor of the texture"),
-    ("materials.*.roughness", "perceptual roughness from 0 to 1; a factor of the texture"),
+    (
+        "materials.*.base_color",
+        "base color as linear red, green and blue, 0 to 1, e.g. \"0.8 0.2 0.1\"; a factor of the texture",
+    ),
+    ("materials.*.metallic", "metallic, 0 (dielectric) to 1 (metal); a factor of the texture"),
+    ("materials.*.roughness", "perceptual roughness, 0 to 1; a factor of the texture"),
     (
         "materials.*.emission",
-        "nits of linear red, green and blue, each 0 or more, e.g. \"200 180 150\"; a factor of the texture",
+        "emission in nits as linear red, green and blue, 0 or more, e.g. \"200 180 150\"; a factor of the texture",
     ),
-    ("materials.*.ior", "index of refraction from 1 to 5, e.g. 1.5"),
+    ("materials.*.ior", "index of refraction, 1 to 5, e.g. 1.5"),
 ];
 
 /// The brightest surface (nits): the sun's disk is 1.6e9.

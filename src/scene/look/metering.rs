@@ -13,28 +13,31 @@ use crate::{
     },
 };
 
-/// Every property of this section with what it takes.
+/// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("camera.body.iso_range", "the least and the greatest ISO speed, e.g. \"100,6400\""),
-    ("camera.body.shutter_range", "the shortest and the longest time in seconds, e.g. \"1/4000,30\""),
-    ("camera.lens.f_stop_range", "the widest and the narrowest f-number, e.g. \"1.4,22\""),
-    ("camera.exposure.mode", "auto, manual, aperture, shutter, iso or program: who sets the exposure"),
-    ("camera.exposure.auto_iso", "true or false: ISO helps where the other dials end"),
-    ("camera.exposure.adaptation", "seconds of 0 or more, one number or two: to brighter and to darker scenes"),
-    ("camera.metering.mode", "log-average, average, centre, matrix, spot or incident"),
+    ("camera.body.iso_range", "minimum and maximum ISO speed, e.g. \"100,6400\""),
+    ("camera.body.shutter_range", "minimum and maximum shutter time in seconds, e.g. \"1/4000,30\""),
+    ("camera.lens.f_stop_range", "minimum and maximum f-number, e.g. \"1.4,22\""),
+    ("camera.exposure.mode", "exposure mode: auto, manual, aperture, shutter, iso or program"),
+    ("camera.exposure.auto_iso", "true or false: auto ISO beyond the range of the other dials"),
+    (
+        "camera.exposure.adaptation",
+        "adaptation time constants in seconds, 0 or more: one number, or two for brighter and darker scenes",
+    ),
+    ("camera.metering.mode", "metering mode: log-average, average, centre, matrix, spot or incident"),
     (
         "camera.metering.at",
-        "where the spot is, or the surface that the incident-light meter is held to: pixels or percents from the upper left, e.g. \"320,180\" or \"50%,50%\"",
+        "position of the spot or of the incident light meter, in pixels or percent from the upper left, e.g. \"320,180\" or \"50%,50%\"",
     ),
-    ("camera.metering.spot_angle", "degrees above 0 and below 90: the spot's angle of view"),
+    ("camera.metering.spot_angle", "angle of view of the spot meter in degrees, above 0 and below 90"),
     (
         "camera.white_balance",
-        "neutral, incandescent, fluorescent, daylight, flash, cloudy, shade, or kelvins from 500 to 1000000",
+        "white balance: neutral, incandescent, fluorescent, daylight, flash, cloudy, shade, or kelvins from 500 to 1000000",
     ),
-    ("camera.white_balance.white", "as camera.white_balance; for a look file that sets a tint too"),
-    ("camera.white_balance.tint", "Duv from -0.05 to 0.05: how much greener than a black body the white is"),
-    ("camera.white_balance.grey_card", "a pixel that shows something grey: \"X,Y\" in pixels or percents"),
-    ("camera.white_balance.method", "cat16 or bradford"),
+    ("camera.white_balance.white", "as camera.white_balance, for look files that also set a tint"),
+    ("camera.white_balance.tint", "tint of the white as Duv, -0.05 to 0.05, positive is greener than a black body"),
+    ("camera.white_balance.grey_card", "position of a gray surface: \"X,Y\" in pixels or percent"),
+    ("camera.white_balance.method", "chromatic adaptation: cat16 or bradford"),
 ];
 
 /// A place in a picture, from its upper left corner.
@@ -405,7 +408,7 @@ mod tests {
             "camera.white_balance.method=von-kries",
         ] {
             let error = set(&[bad]).unwrap_err().to_string();
-            assert!(error.contains("it takes"), "{bad}: {error}");
+            assert!(error.contains("expected"), "{bad}: {error}");
         }
     }
 

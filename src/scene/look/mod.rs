@@ -114,7 +114,7 @@ pub enum LookError {
         path: String,
         /// As written.
         value: String,
-        /// What it takes.
+        /// Its expected values.
         expected: String,
     },
     /// A light cannot be as the look wants it.
@@ -155,19 +155,19 @@ pub enum LookError {
 const PROPERTIES: [(&str, &str); 6] = [
     (
         "scene.animation",
-        "auto, all, or an animation's name or number: what --time plays; auto is all where no two move the same thing, else the first",
+        "animation that --time plays: auto, all, a name or a number; auto plays all if no two animate the same property, else the first",
     ),
-    ("scene.default_light", "true or false: add a sun from behind the camera, and a sky where there is no environment"),
-    ("scene.emissive_lights", "true or false: surfaces that glow light others"),
+    ("scene.default_light", "true or false: add a sun behind the camera, and a sky if there is no environment"),
+    ("scene.emissive_lights", "true or false: emissive surfaces light others"),
     (
         "scene.emissive_patches",
-        "1 to 65536, e.g. 512: as so many lights at most, but one for each of 24 ways to face; of more pieces neighbours are merged",
+        "maximum number of lights that stand for emissive triangles, 1 to 65536, e.g. 512; neighbors are merged beyond it, but each of 24 directions keeps one",
     ),
-    ("scene.multiscatter", "true or false: rough surfaces keep the light that facets pass on to each other"),
-    ("scene.variant", "name or number (#0) of a variant of the file's materials"),
+    ("scene.multiscatter", "true or false: multiple scattering between microfacets keeps the energy of rough surfaces"),
+    ("scene.variant", "material variant of the file, by name or number (#0)"),
 ];
 
-/// Every property with what it takes; `*` stands for an address (`scene::address`).
+/// Every property with its description; `*` stands for an address (`scene::address`).
 pub fn properties() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROPERTIES
         .iter()
@@ -387,7 +387,7 @@ impl Reader<'_> {
         LookError::BadValue {
             path: self.path.into(),
             value: self.value.into(),
-            expected: format!("it takes {expected}"),
+            expected: format!("expected {expected}"),
         }
     }
 
@@ -655,7 +655,7 @@ mod tests {
     fn wrong_values_say_what_is_right() {
         for bad in ["camera.body.iso=0", "camera.lens.f_stop=NaN", "camera.body.shutter=1/0", "lights.A.lux=-1"] {
             let error = Look::default().assign(bad).unwrap_err().to_string();
-            assert!(error.contains("it takes"), "{error}");
+            assert!(error.contains("expected"), "{error}");
         }
     }
 

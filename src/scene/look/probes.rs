@@ -7,16 +7,16 @@ use glam::DVec3;
 use super::{LookError, Reader, unknown};
 use crate::scene::{Probe, Scene, probe::MOST_PROBES};
 
-/// Every property of this section with what it takes; `*` stands for a name of your choice.
+/// Every property of this section with its description; `*` stands for a name of your choice.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
     ("probes.*.enabled", "true or false"),
-    ("probes.*.center", "three numbers: the middle of its box in the world (m), e.g. 0,1.5,0"),
-    ("probes.*.size", "three numbers above 0: the sides of its box (m), e.g. 6,3,4; it should end at the walls"),
-    ("probes.*.position", "three numbers: where it is captured, in the box (m) [default: its middle]"),
-    ("probes.*.blend", "metres of 0 or more inside of the box's faces over which it fades in, e.g. 0.5"),
-    ("probes.*.resolution", "pixels across each of six pictures, 16 to 512, e.g. 128"),
-    ("probes.*.bounces", "how often captured light was reflected at most, 1 to 8"),
-    ("probes.*.parallax", "true or false: reflections meet the box, else what is infinitely far"),
+    ("probes.*.center", "center of its box, world position in meters, e.g. 0,1.5,0"),
+    ("probes.*.size", "size of its box in meters, three numbers above 0, e.g. 6,3,4; it should end at the walls"),
+    ("probes.*.position", "capture position within the box in meters, three numbers [default: its center]"),
+    ("probes.*.blend", "blend distance inside the box's faces in meters, 0 or more, e.g. 0.5"),
+    ("probes.*.resolution", "cube map resolution in pixels, 16 to 512, e.g. 128"),
+    ("probes.*.bounces", "maximum bounces of captured light, 1 to 8"),
+    ("probes.*.parallax", "true or false: parallax correction by the box; false reflects at infinity"),
 ];
 
 /// One probe's properties.

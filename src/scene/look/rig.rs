@@ -14,32 +14,38 @@ use crate::{
     optics::{Dials, Faults, Mounted, lens::DialError, mount::MountError},
 };
 
-/// Every property of this section with what it takes.
+/// Every property of this section with its description.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("camera.body.sensor", "a format such as full-frame, super-35 or aps-c, or millimetres as \"36x24\""),
-    ("camera.body.gate_fit", "fill, horizontal, vertical or overscan"),
-    ("camera.body.resolution", "pixels as \"1920x1080\", each side 1 to 65536"),
-    ("camera.body.curtain", "global, focal-plane or rolling"),
-    ("camera.body.curtain_time", "seconds above 0, up to 1000, from the first line to the last, e.g. \"1/250\""),
+    ("camera.body.sensor", "sensor format such as full-frame, super-35 or aps-c, or millimeters as \"36x24\""),
+    ("camera.body.gate_fit", "fit of the picture's aspect to the sensor: fill, horizontal, vertical or overscan"),
+    ("camera.body.resolution", "picture size in pixels, e.g. \"1920x1080\", each side 1 to 65536"),
+    ("camera.body.curtain", "shutter curtain: global, focal-plane or rolling"),
+    (
+        "camera.body.curtain_time",
+        "readout time from the first line to the last in seconds, above 0 to 1000, e.g. \"1/250\"",
+    ),
     (
         "camera.lens.prescription",
-        "builtin:NAME or a file (.json): a real lens by its surfaces, see `sunny16 lens`; focal_length then sets its zoom",
+        "lens prescription: builtin:NAME (listed by `sunny16 lens`) or a .json file; focal_length then sets its zoom",
     ),
-    ("camera.lens.focal_length", "millimetres from 0.1 to 10000, e.g. 35 or \"35mm\""),
-    ("camera.lens.focus", "metres from the lens along its axis, above 0, or infinity"),
+    ("camera.lens.focal_length", "focal length in millimeters, 0.1 to 10000, e.g. 35 or \"35mm\""),
+    ("camera.lens.focus", "focus distance from the lens along its axis in meters, above 0, or infinity"),
     (
         "camera.lens.nearest_focus",
-        "metres from the lens as focus, above 0; makers state it from the sensor, about a focal length more: a nearer focus is refused, e.g. 0.4",
+        "nearest focus distance from the lens in meters, above 0, e.g. 0.4; a nearer focus is rejected (makers state it from the sensor, about one focal length more)",
     ),
-    ("camera.lens.t_stop", "a T-number above 0, not below the f-number, e.g. 3.1"),
-    ("camera.lens.widest", "the f-number of the open lens, from 0.5 to 1024, e.g. 1.4"),
-    ("camera.lens.barrel", "millimetres from the front rim to the pupil, 0 or more"),
-    ("camera.lens.blades", "blades of the iris: 0 for round, or 3 to 64"),
-    ("camera.lens.curvature", "of the blades, 0 straight to 1 round"),
-    ("camera.lens.rotation", "degrees of a blade's corner from the right, counter-clockwise"),
-    ("camera.lens.breathing", "true or false: nearer focus narrows the view"),
-    ("camera.motion.velocity", "metres a second to the right, up and back, e.g. \"1 0 0\""),
-    ("camera.motion.rotation", "degrees a second around right, up and back, e.g. \"0 30 0\""),
+    ("camera.lens.t_stop", "T-number above 0, at least the f-number, e.g. 3.1"),
+    ("camera.lens.widest", "maximum aperture as an f-number, 0.5 to 1024, e.g. 1.4"),
+    ("camera.lens.barrel", "barrel length from front rim to pupil in millimeters, 0 or more"),
+    ("camera.lens.blades", "number of iris blades: 0 for round, or 3 to 64"),
+    ("camera.lens.curvature", "curvature of the iris blades, 0 straight to 1 round"),
+    ("camera.lens.rotation", "angle of a blade's corner from the right in degrees, counterclockwise"),
+    ("camera.lens.breathing", "true or false: focus breathing, nearer focus narrows the field of view"),
+    ("camera.motion.velocity", "camera velocity to the right, up and back in m/s, e.g. \"1 0 0\""),
+    (
+        "camera.motion.rotation",
+        "camera angular velocity about right, up and back in degrees per second, e.g. \"0 30 0\"",
+    ),
 ];
 
 /// F-number, shutter time and ISO of dials that nobody set.
@@ -293,7 +299,9 @@ impl RigLook {
             return Err(LookError::BadValue {
                 path: "camera.lens.t_stop".into(),
                 value: self.t_stop.unwrap_or_default().to_string(),
-                expected: format!("no lens lets through more light than it takes in: not below the f-number {f_stop}"),
+                expected: format!(
+                    "expected at least the f-number, {f_stop}: a lens transmits no more light than enters it"
+                ),
             });
         }
         Ok(Rig { lens: rig.lens.with_transmission(transmission)?, ..rig })
@@ -314,7 +322,7 @@ fn sensor(read: &Reader<'_>) -> Result<SensorSize, LookError> {
         LookError::BadValue {
             path: read.path.into(),
             value: read.value.into(),
-            expected: format!("it takes millimetres as \"36x24\", or one of {}", names.join(", ")),
+            expected: format!("expected millimeters as \"36x24\", or one of {}", names.join(", ")),
         }
     };
     let (width, height) = pair(read).map_err(wrong)?;
@@ -402,11 +410,11 @@ mod tests {
     #[test]
     fn impossible_cameras_say_what_is_wrong() {
         for (bad, says) in [
-            ("camera.lens.focal_length=0", "millimetres"),
-            ("camera.lens.focal_length=NaN", "millimetres"),
-            ("camera.lens.focus=-1", "metres"),
-            ("camera.lens.focus=nan", "metres"),
-            ("camera.lens.nearest_focus=0", "metres"),
+            ("camera.lens.focal_length=0", "millimeters"),
+            ("camera.lens.focal_length=NaN", "millimeters"),
+            ("camera.lens.focus=-1", "meters"),
+            ("camera.lens.focus=nan", "meters"),
+            ("camera.lens.nearest_focus=0", "meters"),
             ("camera.body.sensor=9x", "full-frame"),
             ("camera.body.sensor=0x24", "full-frame"),
             ("camera.body.resolution=0x4", "pixels"),

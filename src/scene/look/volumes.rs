@@ -14,26 +14,32 @@ use crate::scene::{
     },
 };
 
-/// Every property of this section with what it takes; `*` stands for a name of your choice, or that of a volume in the file.
+/// Every property of this section with its description; `*` stands for a name of your choice, or that of a volume in the file.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("volumes.*.enabled", "true or false: false takes the volume away; a mesh of the file that it fills stays unseen"),
-    ("volumes.*.absorption", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.05"),
-    ("volumes.*.scattering", "1/m from 0 to 1000000, one number or three for red, green and blue, e.g. 0.3"),
+    ("volumes.*.enabled", "true or false: false removes the volume; the mesh that it fills stays invisible"),
     (
-        "volumes.*.anisotropy",
-        "a number from -0.999 to 0.999: the mean cosine of scattering, forward above 0 (Henyey-Greenstein)",
+        "volumes.*.absorption",
+        "absorption coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.05",
     ),
-    ("volumes.*.emission", "nits per metre of 0 or more, one number or three for red, green and blue"),
-    ("volumes.*.center", "three numbers: the middle of its box, in the world or in its node's space (m), e.g. 0,1.5,0"),
-    ("volumes.*.size", "three numbers above 0: the sides of its box (m), e.g. 6,3,4"),
-    ("volumes.*.rotation", "three numbers: degrees by which its box is turned about x, then y, then z"),
-    ("volumes.*.node", "name or number (#3) of a node that its box goes along with"),
-    ("volumes.*.mesh", "name or number (#3) of a node whose closed mesh it fills, in place of a box"),
-    ("volumes.*.surface", "true or false: the mesh itself is seen too, as glass around what it holds"),
-    ("volumes.*.density", "a raw file: voxels, x fastest, then y, then z; a factor of the coefficients; none: even"),
-    ("volumes.*.dimensions", "three whole numbers from 1 to 2048: voxels of the file along x, y and z, e.g. 64,64,32"),
-    ("volumes.*.format", "u8 (255 is a density of 1), f16 or f32, little endian: how the file writes a voxel"),
-    ("volumes.*.density_scale", "a factor of the densities in the file, from 0 to 1000000"),
+    (
+        "volumes.*.scattering",
+        "scattering coefficient in 1/m, 0 to 1000000, one number or three for red, green and blue, e.g. 0.3",
+    ),
+    ("volumes.*.anisotropy", "Henyey-Greenstein anisotropy (mean cosine), -0.999 to 0.999, positive is forward"),
+    ("volumes.*.emission", "emission in nits per meter, 0 or more, one number or three for red, green and blue"),
+    ("volumes.*.center", "center of its box in meters, in world space or its node's space, e.g. 0,1.5,0"),
+    ("volumes.*.size", "size of its box in meters, three numbers above 0, e.g. 6,3,4"),
+    ("volumes.*.rotation", "rotation of its box about x, then y, then z in degrees, three numbers"),
+    ("volumes.*.node", "node that its box follows, by name or number (#3)"),
+    ("volumes.*.mesh", "node whose closed mesh it fills instead of a box, by name or number (#3)"),
+    ("volumes.*.surface", "true or false: the mesh itself is visible too, as glass around the volume"),
+    (
+        "volumes.*.density",
+        "density file of raw voxels, x fastest, then y, then z: a factor of the coefficients [default: homogeneous]",
+    ),
+    ("volumes.*.dimensions", "voxels along x, y and z, three whole numbers from 1 to 2048, e.g. 64,64,32"),
+    ("volumes.*.format", "voxel format, little endian: u8 (255 is a density of 1), f16 or f32"),
+    ("volumes.*.density_scale", "density scale, a factor of the file's densities, 0 to 1000000"),
 ];
 
 /// One volume's properties.
@@ -343,7 +349,7 @@ mod tests {
             (vec!["volumes.a.scattering=0,NaN,0"], "volumes.a.scattering"),
             (vec!["volumes.a.scattering=1e9"], "1000000"),
             (vec!["volumes.a.anisotropy=1"], "volumes.a.anisotropy"),
-            (vec!["volumes.a.emission=-2"], "nits per metre"),
+            (vec!["volumes.a.emission=-2"], "nits per meter"),
             (vec!["volumes.a.size=0,1,1"], "volumes.a.size"),
             (vec!["volumes.a.dimensions=64,64,1e9"], "2048"),
             (vec!["volumes.a.dimensions=64,64,1.5"], "whole"),

@@ -10,43 +10,40 @@ use crate::{
     scene::{FlowMap, Scene, WaterSettings, address::Things},
 };
 
-/// Every property of this section with what it takes; `*` stands for a material's or a node's name.
+/// Every property of this section with its description; `*` stands for a material's or a node's name.
 pub(super) const PROPERTIES: &[(&str, &str)] = &[
-    ("water.*.enabled", "true or false: false leaves the material as the scene has it"),
-    ("water.*.kind", "clear, coastal or turbid: what it absorbs and scatters [default: clear]"),
-    ("water.*.absorption", "three numbers of 0 or more: 1/m of red, green and blue, in place of the kind's"),
+    ("water.*.enabled", "true or false: false keeps the scene's own material"),
+    ("water.*.kind", "water type, its absorption and scattering: clear, coastal or turbid [default: clear]"),
+    (
+        "water.*.absorption",
+        "absorption coefficients in 1/m, three numbers of 0 or more for red, green and blue; override the kind's",
+    ),
     (
         "water.*.scattering",
-        "three numbers of 0 or more: 1/m of red, green and blue that go on in another direction, evenly",
+        "scattering coefficients in 1/m, three numbers of 0 or more for red, green and blue (isotropic)",
     ),
     (
         "water.*.flow",
-        "a .png or .exr with the flow along x in red, along z in green and the phase in alpha; sunny16 flow makes one",
+        "flow map, .png or .exr: velocity along x in red, along z in green, phase in alpha (made by sunny16 flow)",
     ),
-    ("water.*.flow_origin", "two numbers: least x and z (m) of the flow map's rectangle [default: of what is covered]"),
+    ("water.*.flow_origin", "minimum x and z of the flow map's rectangle in meters [default: of the covered area]"),
     (
         "water.*.flow_size",
-        "two numbers above 0: metres of the flow map's rectangle along x and z [default: of what is covered]",
+        "size of the flow map's rectangle along x and z in meters, above 0 [default: of the covered area]",
     ),
-    ("water.*.direction", "two numbers: the way along x and z that all of it flows, without a flow map; 0,0 is still"),
-    ("water.*.speed", "0 to 100 m/s, where the flow map is at its greatest, e.g. 0.5"),
-    ("water.*.period", "0.01 to 10000 s for which ripples are carried before they begin anew, e.g. 3"),
-    ("water.*.tile", "0.001 to 10000 m across the ripples' pattern, e.g. 2"),
-    ("water.*.slope", "0 to 1: standard deviation of the ripples' slopes along each axis at full speed, e.g. 0.06"),
-    ("water.*.slope_still", "0 to 1: the same where it stands still, e.g. 0.02"),
-    ("water.*.slope_fine", "0 to 0.7: standard deviation of slopes finer than the ripples; it widens reflections"),
-    ("water.*.foam", "0 to 1: how much foam it carries"),
-    ("water.*.foam_tile", "0.001 to 10000 m across the foam's pattern, e.g. 1.5"),
-    ("water.*.foam_depth", "0 to 10000 m: where it is shallower there is foam, most where it flows; 0 is none"),
-    ("water.*.shore", "0 to 10000 m of depth over which the surface comes in, e.g. 0.02"),
-    (
-        "water.*.debris",
-        "the name of nodes that lie on it: they float, go with the flow and begin anew where it comes from",
-    ),
-    (
-        "water.*.caustics",
-        "true or false: ripples gather and scatter the strongest sun's light on what lies below [default: false]",
-    ),
+    ("water.*.direction", "flow direction along x and z without a flow map, two numbers; 0,0 is still"),
+    ("water.*.speed", "maximum flow speed in m/s, 0 to 100, e.g. 0.5"),
+    ("water.*.period", "advection period of ripples in seconds, 0.01 to 10000, e.g. 3"),
+    ("water.*.tile", "tile size of the ripples in meters, 0.001 to 10000, e.g. 2"),
+    ("water.*.slope", "standard deviation of ripple slopes along each axis at full speed, 0 to 1, e.g. 0.06"),
+    ("water.*.slope_still", "standard deviation of ripple slopes in still water, 0 to 1, e.g. 0.02"),
+    ("water.*.slope_fine", "standard deviation of slopes finer than the ripples, 0 to 0.7; widens reflections"),
+    ("water.*.foam", "amount of foam, 0 to 1"),
+    ("water.*.foam_tile", "tile size of the foam in meters, 0.001 to 10000, e.g. 1.5"),
+    ("water.*.foam_depth", "depth below which foam forms in meters, 0 (none) to 10000; more foam where it flows"),
+    ("water.*.shore", "depth over which the surface fades in at the shore in meters, 0 to 10000, e.g. 0.02"),
+    ("water.*.debris", "name of nodes that float on it and drift with the flow"),
+    ("water.*.caustics", "true or false: caustics of the strongest sun below the surface [default: false]"),
 ];
 
 /// One water's properties.

@@ -65,7 +65,7 @@ impl App {
             return Err(format!("{path}: there is no such thing to do; there are {known}"));
         };
         let Some(work) = &mut self.work else { return Err("open a scene first".into()) };
-        let oops = || format!("{path} = {}: it takes {takes}", value.unwrap_or_default());
+        let invalid = || format!("{path} = {}: expected {takes}", value.unwrap_or_default());
         let plain = value.unwrap_or_default().to_lowercase();
         let names = names(&work.stage);
         let named = |section: &str| names.iter().find(|(of, name)| *of == section && Some(name.as_str()) == value);
@@ -83,23 +83,23 @@ impl App {
                     (None, "camera") => Selection::Camera,
                     (None, "surroundings") => Selection::Environment,
                     (None, "effects") => Selection::Effects,
-                    _ => return Err(oops()),
+                    _ => return Err(invalid()),
                 };
             }
             "view.tool" => {
                 let found = Tool::ALL.into_iter().find(|(_, name, _)| name.to_lowercase() == plain);
-                self.set_tool(found.ok_or_else(oops)?.0);
+                self.set_tool(found.ok_or_else(invalid)?.0);
             }
             "view.solo" => {
                 let light = match value {
-                    Some(_) => Some(named("lights").ok_or_else(oops)?.1.clone()),
+                    Some(_) => Some(named("lights").ok_or_else(invalid)?.1.clone()),
                     None => None,
                 };
                 self.solo(light);
             }
             _ => {
                 let found = truth::Mode::ALL.into_iter().find(|(_, name)| name.to_lowercase() == plain);
-                self.truth.show(found.ok_or_else(oops)?.0);
+                self.truth.show(found.ok_or_else(invalid)?.0);
             }
         }
         Ok(())
