@@ -16,100 +16,104 @@ use crate::{
     studio::{self, expose},
 };
 
-/// What is measured.
+/// Measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
     /// Frames on the device: each pass, memory, start-up.
     Raster,
-    /// The path tracer on the host: samples and rays a second, by threads.
+    /// The path tracer on the CPU: samples and rays per second, by threads.
     Path,
-    /// Trees for rays, over generated shapes: building, memory, quality, rays.
+    /// BVHs over generated shapes: build time, memory, quality, rays per second.
     Bvh,
-    /// The same rays on the host and on the device.
+    /// The same rays on the CPU and on the device.
     Rays,
-    /// What bounced light costs, by patches, triangles and resolution.
+    /// Cost of indirect light by VPLs, triangles and resolution.
     Gi,
-    /// Very many instances of a small mesh, over generated fields: what finding and drawing them costs.
+    /// Cost of culling and drawing many instances of a small mesh.
     Instances,
-    /// Each effect of camera and renderer by itself, beside none of them.
+    /// Each effect of camera and renderer alone, against none.
     Effects,
-    /// More and more lamps over the same scene, with light lists and without.
+    /// 1 to 256 lights over the same scene, with clustered lights and without.
     Lamps,
 }
 
 const NUMBERS: &str = "\
-What the numbers mean (all times by the host's clock unless a pass is named):
+Example:
+  sunny16 bench scene.glb --what raster,lamps --size 1920x1080
+
+Values (host clock unless a pass is named):
   --what raster
-    median, p95 ms    of the frames measured; passes by the device's clock where it has one
-    poses             where things are at the frame's time and when its shutter opens and closes, and what the device is
-                      told of it; with --time, and for petals; one step is a 60th of a second
-    device memory     what the scene took when it was uploaded and what frames took besides, by the names of buffers and
-                      images; bytes a pixel from this size and half of it on each side
-    two in flight     mean time a frame when the next is begun before one is done, as in a window
-  --what path, a row for 1, 2, 4 ... threads and for all
-    samples a second  whole paths with light sampling and all their bounces, on the scene given
-    ratio             of those to the first row's
-    primary           rays a second from the eye, nearest hit; one thread traces 16x16 pixels after another
-    shadow            rays a second from what they met to a light chosen as the path tracer does, any hit
-    diffuse           rays a second from what they met as a matte surface scatters, nearest hit
+    median, p95 ms  measured frames; passes by the device's timestamps
+    poses           transforms at the frame's time and at the shutter's opening and
+                    closing, and their upload; with --time, one step is 1/60 s
+    device memory   by buffer and image: the scene's, and the frames'; bytes a
+                    megapixel from frames of full and half size
+    two in flight   mean frame time when one frame is recorded during another
+  --what path, one row for 1, 2, 4 ... threads and for all
+    samples/s       whole paths with light sampling and all bounces
+    ratio           relative to the first row
+    primary         camera rays per second, closest hit, in tiles of 16x16 pixels
+    shadow          rays per second from hits to a sampled light, any hit
+    diffuse         rays per second from hits, cosine-distributed, closest hit
   --what bvh, over a bumpy ball (rock) and a field of blocks (city)
-    build             of the trees that the device has, by one thread and by all
-    widen             making of them what the host walks: four children a node, four triangles a leaf
-    refit             boxes and triangles anew in the same trees, as for moved vertices
-    SAH cost          box and triangle tests that a ray through the whole box can expect; less is better
-    device, host MiB  trees and triangles of the device; what the host has besides
-    rays              as above, on all threads, on the host's trees and below that on the device's
-  --what rays, of the scene given
-    primary, shadow, diffuse   as above; the host with its own trees of four children a node, and with the device's of two
-    device            from when it has its commands until it is done, one ray a thread, in the rays' order; where it has
-                      ray query, by that too (--rays trees leaves it out)
-  --what gi, medians by the device's clock, direct light with rays, the view taken as though it moved
-    gi                the pass that asks patches; rest: its histories and filter
-    patches           of the scene given, at the size given; 'all' asks every patch without visibility, as the literature does
-    resolution        of the scene given, sides times 1/2, 1 and 3/2
-    triangles         a bumpy ball (rock) in a closed room with one lamp
-  --what instances, over a field of stones and one of houses that hide each other
-    geometry          the passes that find and draw what is seen, by the device's clock
-    host              from the call until the device has its commands; frame: until it is done
-    ratio             all instances to those that pixels see, drawn as one mesh
-  --what effects, of the scene given through a lens of 50 mm, each effect alone
-    ratio             of the frame to that with none of them
-    its own           sum of the passes that a frame without it does not have, by the device's clock; how many they are
-  --what lamps, over a generated hall with 1, 4, ... 256 lamps
-    lighting          the pass with every pixel evaluating every lamp; a lamp: that over their number
-    with lists        the same with lamps left out that cannot be seen; lists: what finding them takes";
+    build           binary BVH of the device, by one thread and by all
+    widen           conversion to the host's BVH: 4 children, 4 triangles a leaf
+    refit           update of boxes and triangles after vertices moved
+    SAH cost        expected box and triangle tests of a ray through the bounds
+    device, host    MiB of nodes and triangles
+    rays            as above, all threads, by the host's BVH, then by the device's
+  --what rays
+    primary, shadow, diffuse  as above, by the host's 4-wide and the binary BVH
+    device          submission to completion, one ray a thread; ray query too,
+                    where the device has it
+  --what gi, medians by device timestamps, ray-traced direct light, moving view
+    gi              VPL sampling; rest: temporal accumulation and denoising
+    patches         by number of VPLs; 'all' evaluates every VPL, unshadowed
+    resolution      sides times 1/2, 1 and 3/2
+    triangles       a bumpy ball in a closed room with one light
+  --what instances, over a field of stones and a field of houses
+    geometry        culling and drawing, by device timestamps
+    host            recording and submission; frame: until completion
+    ratio           relative to the visible instances drawn as one mesh
+  --what effects, through a 50 mm lens, each effect alone
+    ratio           relative to the frame without effects
+    its own         sum and number of the passes that the effect adds
+  --what lamps, a generated hall with 1, 4, ... 256 lights
+    lighting        every light at every pixel; a lamp: divided by their number
+    with lists      clustered lights; lists: their construction";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = NUMBERS)]
 pub struct BenchArgs {
-    #[command(flatten)]
-    pub scene: open::SceneArgs,
-    /// What to measure; several may be given, separated by commas.
+    /// Measurements, comma-separated.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "raster")]
     what: Vec<What>,
-    /// Time for each measurement in seconds (path, bvh).
+    /// Duration of each measurement in seconds (path, bvh).
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5, value_parser = seconds)]
     pub seconds: f64,
-    /// Surfaces that a path may meet (path) [default: no limit].
+    /// Maximum path length (path) [default: unlimited].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Triangles of the generated shapes; those that do not fit into memory are left out, e.g. 10000000 (bvh, gi).
+    /// Triangle counts of the generated shapes, e.g. 10000000; counts beyond available memory are
+    /// skipped (bvh, gi).
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000",
           value_parser = clap::value_parser!(u32).range(100..=40_000_000))]
     pub triangles: Vec<u32>,
-    /// Patches that bounced light is measured with (gi).
+    /// VPL counts (gi).
     #[arg(long, value_delimiter = ',', default_value = "1024,32768,1000000",
           value_parser = clap::value_parser!(u32).range(1..=4_000_000))]
     pub patches: Vec<u32>,
-    /// Frames that are measured, after five that are not (raster; after one, gi).
+    /// Measured frames, after five warm-up frames (raster) or one (gi).
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub frames: u32,
-    /// Instances of a field (instances).
+    /// Number of instances (instances).
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub instances: u32,
-    /// Write the figures to a file too.
+    /// Write the values as JSON too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    pub scene: open::SceneArgs,
     #[command(flatten)]
     pub device: DeviceArgs,
 }

@@ -21,56 +21,62 @@ use crate::{
 };
 
 const HELP: &str = "\
-What the numbers mean:
-  mean            mean luminance of each picture: nits for EXR and HDR, parts of white for PNG and JPEG
-  bias            mean(test) / mean(reference) - 1 of luminance: energy that is missing (-) or too much (+)
-  blocks          the same for each block of 8x8 pixels: root mean square over blocks, and the worst with its place
-  rmse            root of the mean square error over red, green and blue, also over the reference's mean
-  relMSE          mean of (test - reference)^2 / (reference^2 + 0.01 mean^2): errors in the dark count as much
-  SMAPE           mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
-  PSNR            10 log10(peak^2 / mean square error) in dB; the peak is stated; of PNG and JPEG over their codes
-  stops           log2(test / reference) of luminance by pixel: below 0 the test is darker
-  FLIP            difference seen when flipping between the two, 0 to 1 (Andersson et al. 2020), of the pictures as shown
-  HDR-FLIP        the largest FLIP over the exposures at which the reference can be looked at (2021); EXR and HDR only
-The mean alone passes pictures that are wrong everywhere: bound the blocks or FLIP as well (docs/compare.md).
+Example:
+  sunny16 compare raster.exr path.exr --html report.html --max-bias 1%
+  sunny16 compare a.exr:direct_diffuse b.exr:direct_diffuse
 
-Bounds may be written with a percent sign: --max-bias 0.5% is 0.005. Without it they are parts of one: --max-bias 1 is 100 %, and
-a note says so. A broken bound makes the exit code 3.
-Layers of an EXR: sunny16 compare a.exr:direct_diffuse b.exr:direct_diffuse";
+Values:
+  mean      mean luminance: nits for EXR and HDR, fractions of white for PNG, JPEG
+  bias      mean(test) / mean(reference) - 1 of luminance; negative is too dark
+  blocks    bias of each block of 8x8 pixels: RMS over blocks, and the worst block
+  rmse      root mean square error over RGB, also relative to the reference's mean
+  relMSE    mean of (test - reference)^2 / (reference^2 + 0.01 mean^2)
+  SMAPE     mean of 2 |test - reference| / (|test| + |reference|), 0 to 2
+  PSNR      10 log10(peak^2 / mean square error) in dB; PNG and JPEG by codes
+  stops     log2(test / reference) of luminance by pixel; negative is darker
+  FLIP      perceived difference when flipping, 0 to 1 (Andersson et al. 2020)
+  HDR-FLIP  maximum FLIP over exposures (2021); EXR and HDR only
+A mean alone passes pictures that are wrong everywhere: also bound the blocks or
+FLIP (docs/compare.md).
+
+Bounds take a percent sign: --max-bias 0.5% is 0.005. Without it they are
+fractions: --max-bias 1 is 100 %, with a remark. A broken bound gives exit code 3.";
 
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub struct CompareArgs {
-    /// The picture to judge: EXR (with a layer: FILE.exr:LAYER), HDR, PNG or JPEG.
+    /// Test picture: EXR (a layer as FILE.exr:LAYER), HDR, PNG or JPEG.
     test: String,
-    /// What it should be.
+    /// Reference picture.
     reference: String,
-    /// Write a report with both pictures to flip through: one file that opens anywhere.
+    /// Write an HTML report with both pictures: one self-contained file.
     #[arg(long, value_name = "FILE.html")]
     html: Option<PathBuf>,
-    /// Write all numbers to a file.
+    /// Write all values as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a map of the errors in false colours.
+    /// Write an error map in false color.
     #[arg(long, value_name = "FILE.png")]
     map: Option<PathBuf>,
-    /// What the map shows.
+    /// Quantity of the map.
     #[arg(long, value_enum, default_value_t = MapKind::Flip, requires = "map")]
     map_kind: MapKind,
-    /// The map's largest value: stops, or a part such as 10% [default: 1 stop, 10%; FLIP always has 1].
+    /// Maximum of the map: stops, or a fraction such as 10% [default: 1 stop, 10%; always 1 for
+    /// FLIP].
     #[arg(long, value_name = "X", value_parser = parse_part, requires = "map")]
     map_range: Option<f64>,
-    /// Show scenes with this exposure, an EV100 or auto, for FLIP and to compare with a PNG or JPEG [default: auto, by
-    /// the mean of the logarithm of the reference].
+    /// Exposure of HDR pictures for FLIP, and against a PNG or JPEG: an EV100 or auto [default:
+    /// auto, by the log-average of the reference].
     #[arg(long, value_name = "EV100", allow_hyphen_values = true)]
     exposure: Option<String>,
-    /// What follows the exposure: linear, aces, agx or pbr-neutral.
+    /// Tone mapper after the exposure: linear, aces, agx or pbr-neutral.
     #[arg(long, value_name = "NAME", default_value = "linear")]
     tone_mapper: String,
-    /// Pixels that a degree of the observer's view holds, for FLIP.
+    /// Pixels per degree of visual angle, for FLIP.
     #[arg(long, value_name = "N", default_value_t = PIXELS_PER_DEGREE)]
     pixels_per_degree: f32,
-    /// Leave out pixels beside edges: where luminance within one pixel differs by more than 10 % in the reference.
+    /// Exclude pixels next to edges: where luminance in the reference changes by more than 10 %
+    /// within one pixel.
     #[arg(long)]
     skip_edges: bool,
     /// Bound on the mean of FLIP.
@@ -79,25 +85,25 @@ pub struct CompareArgs {
     /// Bound on the mean of HDR-FLIP.
     #[arg(long, value_name = "X", value_parser = parse_part)]
     max_flip_hdr: Option<f64>,
-    /// Bound on the bias, either way.
+    /// Bound on the absolute bias.
     #[arg(long, value_name = "X", value_parser = Fraction::part)]
     max_bias: Option<Fraction>,
-    /// Bound on the root mean square of the blocks' bias.
+    /// Bound on the RMS of block biases.
     #[arg(long, value_name = "X", value_parser = Fraction::part)]
     max_block_rms: Option<Fraction>,
-    /// Bound on the worst block's bias, either way.
+    /// Bound on the worst absolute block bias.
     #[arg(long, value_name = "X", value_parser = Fraction::part)]
     max_block_worst: Option<Fraction>,
-    /// Bound on the root mean square error over the reference's mean.
+    /// Bound on the RMSE relative to the reference's mean.
     #[arg(long, value_name = "X", value_parser = Fraction::part)]
     max_rmse: Option<Fraction>,
-    /// Bound on the difference in stops, either way, that 95 of 100 pixels keep.
+    /// Bound on the 95th percentile of the absolute difference in stops.
     #[arg(long, value_name = "STOPS", value_parser = parse_part)]
     max_stops: Option<f64>,
-    /// Least peak signal to noise ratio.
+    /// Minimum peak signal-to-noise ratio.
     #[arg(long, value_name = "DB", value_parser = parse_part)]
     min_psnr: Option<f64>,
-    /// Print broken bounds alone.
+    /// Print broken bounds only.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -105,11 +111,11 @@ pub struct CompareArgs {
 /// What a map shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MapKind {
-    /// FLIP: of EXR and HDR HDR-FLIP, of PNG and JPEG LDR-FLIP.
+    /// FLIP: HDR-FLIP for EXR and HDR, LDR-FLIP for PNG and JPEG.
     Flip,
     /// Signed differences in stops: blue darker, orange brighter.
     Stops,
-    /// Relative error of luminance without its sign.
+    /// Absolute relative error of luminance.
     Relative,
 }
 

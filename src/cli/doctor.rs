@@ -6,7 +6,7 @@ use crate::gpu::{Gpu, GpuError, GpuOptions, RAY_QUERY, survey};
 pub fn run() -> Result<(), CliError> {
     println!("sunny16 {}", env!("CARGO_PKG_VERSION"));
     let devices = survey()?;
-    println!("devices that the Vulkan loader offers:");
+    println!("Vulkan devices:");
     for (number, device) in devices.iter().enumerate() {
         println!(
             "  {number}: {} ({}, Vulkan {}.{}.{}, {} MiB)",
@@ -26,31 +26,31 @@ pub fn run() -> Result<(), CliError> {
                 .collect();
             println!("     usable; {}", offers.join(", "));
         } else {
-            println!("     not usable: it lacks {}", device.missing.join(", "));
+            println!("     not usable: lacks {}", device.missing.join(", "));
         }
     }
     if devices.is_empty() {
         return Err(GpuError::NoDevice.into());
     }
     let gpu = Gpu::open(&GpuOptions::default())?;
-    println!("used unless --device says otherwise: {}", gpu.info().name);
+    println!("default device: {} (choose another with --device)", gpu.info().name);
     let by = match (gpu.ray_query(), gpu.info().has(RAY_QUERY)) {
-        (true, _) => "ray query; --rays trees asks for trees of our own",
-        (false, true) => "trees of our own; --rays query asks for ray query",
-        (false, false) => "trees of our own",
+        (true, _) => "ray query (--rays trees selects the software BVH)",
+        (false, true) => "software BVH (--rays query selects ray query)",
+        (false, false) => "software BVH (no ray query)",
     };
-    println!("rays go by {by}");
+    println!("ray tracing: {by}");
     drop(gpu);
     match Gpu::open(&GpuOptions { validation: true, ..Default::default() }) {
-        Ok(_) => println!("validation layer: installed (--validation turns it on)"),
+        Ok(_) => println!("validation layer: installed (enable it with --validation)"),
         Err(GpuError::NoValidationLayer) => {
             println!("validation layer: not installed; apt install vulkan-validationlayers");
         }
         Err(error) => println!("validation layer: {error}"),
     }
     match cache_dir() {
-        Some(dir) => println!("compiled pipelines are kept in {}", dir.display()),
-        None => println!("compiled pipelines are not kept: neither XDG_CACHE_HOME nor HOME is set"),
+        Some(dir) => println!("pipeline cache: {}", dir.display()),
+        None => println!("pipeline cache: none (neither XDG_CACHE_HOME nor HOME is set)"),
     }
     Ok(())
 }

@@ -14,25 +14,25 @@ use crate::{
 /// Arguments of `flow`.
 #[derive(Args)]
 pub struct FlowArgs {
-    /// Where the map goes, a PNG: the flow along x in red, along z in green (128 is none), phases in alpha.
+    /// Output PNG: velocity along x in red, along z in green (128 is zero), phase in alpha.
     #[arg(short, long, value_name = "FLOW.png")]
     output: PathBuf,
-    /// Metres along x and z, e.g. 8x3.
+    /// Size along x and z in meters, e.g. 8x3.
     #[arg(long, value_name = "XxZ")]
     size: String,
-    /// Least x and z of the channel (m).
+    /// Minimum x and z of the channel in meters.
     #[arg(long, value_name = "X,Z", default_value = "0,0", allow_hyphen_values = true)]
     origin: String,
-    /// Which way the water goes: x, -x, z or -z; walls are along the other axis.
+    /// Flow direction: x, -x, z or -z; walls bound the other axis.
     #[arg(long, default_value = "x", allow_hyphen_values = true)]
     along: String,
-    /// A round column: x, z and radius (m).
+    /// Cylinder obstacle: x, z and radius in meters; repeatable.
     #[arg(long = "cylinder", value_name = "X,Z,RADIUS", allow_hyphen_values = true)]
     cylinders: Vec<String>,
-    /// A wall or block: least x and z, greatest x and z (m).
+    /// Block obstacle: minimum x and z, maximum x and z in meters; repeatable.
     #[arg(long = "block", value_name = "X,Z,X,Z", allow_hyphen_values = true)]
     blocks: Vec<String>,
-    /// Texels a metre.
+    /// Resolution in texels per meter.
     #[arg(long, default_value_t = 8.0, value_name = "COUNT")]
     texels: f64,
 }

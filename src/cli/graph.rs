@@ -12,11 +12,11 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct GraphArgs {
-    #[command(flatten)]
-    scene: open::SceneArgs,
-    /// Mermaid for Markdown pages, DOT for Graphviz.
+    /// Output format: Mermaid (Markdown) or DOT (Graphviz).
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
+    #[command(flatten)]
+    scene: open::SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
 }

@@ -14,9 +14,10 @@ use crate::{output, photometry::ies::IesProfile, scene::look};
 /// Arguments of `ies`.
 #[derive(Args)]
 pub struct IesArgs {
-    /// The photometric file: IES LM-63 of 1986 to 2019 (.ies) or EULUMDAT (.ldt), told by its content.
+    /// Photometric file: IES LM-63 of 1986 to 2019 (.ies) or EULUMDAT (.ldt), recognized by
+    /// content.
     file: PathBuf,
-    /// Where the polar plot goes, a PNG.
+    /// Write the polar plot to this PNG.
     #[arg(short, long, value_name = "PLOT.png")]
     output: Option<PathBuf>,
 }

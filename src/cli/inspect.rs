@@ -12,20 +12,19 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct InspectArgs {
-    /// The scene: a .glb or .gltf file, or a built-in one, such as builtin:street.
+    /// Scene: a .glb or .gltf file, or a demo such as builtin:street.
     scene: PathBuf,
-    /// A look file, whose lights, materials and surroundings are told [default: NAME.look.toml beside the scene, where there
-    /// is one].
+    /// Look file to apply [default: NAME.look.toml beside the scene, if it exists].
     #[arg(long, value_name = "FILE", conflicts_with = "no_look")]
     look: Option<PathBuf>,
-    /// The folder that the scene's files (buffers, images, profiles) may come from, with all below it: for ../ in a .gltf
-    /// [default: the scene's own folder, or the working directory where that contains it].
+    /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
+    /// [default: the scene's folder, or the working directory if that contains it].
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// The file alone, without its look.
+    /// Ignore the look file.
     #[arg(long)]
     no_look: bool,
-    /// Override one property of the look, e.g. lights.Key.lumens=2000; may be repeated.
+    /// Override a property of the look, e.g. lights.Key.lumens=2000; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
 }

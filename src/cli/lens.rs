@@ -27,27 +27,28 @@ use crate::{
 /// Arguments of `lens`.
 #[derive(Args)]
 pub struct LensArgs {
-    /// The prescription (.json, by assets/lens.schema.json), or builtin:NAME; without it, the lenses that there are.
+    /// Prescription: a .json file (assets/lens.schema.json) or builtin:NAME [default: list the
+    /// built-in lenses].
     file: Option<String>,
-    /// Where the drawing goes, a PNG: the elements, the stop, the sensor, and rays to its middle and its upper half.
+    /// Write a drawing to this PNG: elements, stop, sensor, and rays to its center and upper half.
     #[arg(short, long, value_name = "DRAWING.png")]
     output: Option<PathBuf>,
-    /// What is in focus, metres from the entrance pupil, or infinity.
-    #[arg(long, default_value = "infinity", value_name = "METRES", value_parser = distance)]
+    /// Focus distance from the entrance pupil in meters, or infinity.
+    #[arg(long, default_value = "infinity", value_name = "METERS", value_parser = distance)]
     focus: f64,
-    /// Focal length of a zoom, millimetres [default: the first that it is marked with].
+    /// Focal length of a zoom in millimeters [default: the first of the prescription].
     #[arg(long, value_name = "MM", value_parser = positive)]
     focal_length: Option<f64>,
-    /// The f-number [default: open].
+    /// F-number [default: wide open].
     #[arg(long, value_name = "N", value_parser = positive)]
     f_stop: Option<f64>,
-    /// The sensor: a format such as full-frame, super-35 or aps-c, or millimetres as 36x24.
+    /// Sensor: a format such as full-frame, super-35 or aps-c, or millimeters as 36x24.
     #[arg(long, default_value = "full-frame", value_parser = sensor)]
     sensor: SensorSize,
-    /// Blades of the iris: 0 for round, or 3 to 64.
+    /// Number of iris blades: 0 for round, or 3 to 64.
     #[arg(long, default_value_t = 0, value_name = "N")]
     blades: u32,
-    /// How many ghosts are listed, the brightest first.
+    /// Number of ghosts to list, brightest first.
     #[arg(long, default_value_t = 10, value_name = "COUNT")]
     ghosts: usize,
 }

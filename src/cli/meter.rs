@@ -32,42 +32,44 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct MeterArgs {
-    #[command(flatten)]
-    scene: open::SceneArgs,
-    /// What sets the exposure: spot, centre, matrix, average, log-average or incident [default: incident with --point, spot
-    /// with --at, else the look's, else log-average].
+    /// Metering mode that sets the exposure: spot, centre, matrix, average, log-average or incident
+    /// [default: incident with --point, spot with --at, else the look's, else log-average].
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
-    /// The spot: X,Y in pixels or percents from the upper left [default: the look's, else the middle].
+    /// Position of the spot: X,Y in pixels or percent from the upper left [default: the look's,
+    /// else the center].
     #[arg(long, value_name = "X,Y")]
     at: Option<Place>,
-    /// Where the incident-light meter is held, in metres [default: on the surface at --at].
+    /// Position of the incident light meter in meters [default: the surface at --at].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     point: Option<String>,
-    /// Where its receptor faces [default: along the surface's normal at --at, or towards the camera from --point].
+    /// Direction its receptor faces [default: the surface normal at --at, or from --point towards
+    /// the camera].
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true)]
     normal: Option<String>,
-    /// The receptor: flat (follows the cosine, C = 250) or dome (C = 340).
+    /// Receptor: flat (cosine response, C = 250) or dome (C = 340).
     #[arg(long, value_name = "KIND", default_value = "flat")]
     receptor: String,
-    /// Print the exposure of one mode only: aperture, shutter, iso, program or manual [default: all].
+    /// Print the exposure of one mode: aperture, shutter, iso, program or manual [default: all].
     #[arg(long, value_name = "MODE")]
     priority: Option<String>,
-    /// Write all figures to a file.
+    /// Write all values as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the picture in false colours, a colour a stop, with its legend.
+    /// Write a false color picture, one color a stop, with a legend.
     #[arg(long, value_name = "FILE.png", alias = "false-color")]
     false_colour: Option<PathBuf>,
-    /// Write the waveform of luminance and the parade of red, green and blue, in EV.
+    /// Write the luminance waveform and the RGB parade, in EV.
     #[arg(long, value_name = "FILE.png")]
     waveform: Option<PathBuf>,
-    /// Write the histogram in EV.
+    /// Write the luminance histogram, in EV.
     #[arg(long, value_name = "FILE.png")]
     histogram: Option<PathBuf>,
-    /// Write the picture with Adams's zones outlined and named.
+    /// Write the picture with Adams's zones outlined and labeled.
     #[arg(long, value_name = "FILE.png")]
     zones: Option<PathBuf>,
+    #[command(flatten)]
+    scene: open::SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
 }

@@ -55,7 +55,8 @@ use crate::{
     studio::StudioError,
 };
 
-/// Physically based look-dev: lamps in lumens, candela and lux; a camera with f-stop, shutter and ISO.
+/// Physically based look-dev: lights in lumens, candela, lux and nits; a camera with f-stop,
+/// shutter and ISO.
 #[derive(Parser)]
 #[command(name = "sunny16", version, about, max_term_width = 120, after_help = EXIT_CODES)]
 struct Cli {
@@ -65,42 +66,66 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Start here:
-  sunny16 doctor                                   what this machine offers, what to install
-  sunny16 render scene.glb -o picture.png          a picture; without dials the camera meters the scene
-  sunny16 render scene.glb -o picture.exr --set camera.lens.f_stop=16 --set camera.body.shutter=1/100
+  sunny16 doctor                           Vulkan devices, and what to install
+  sunny16 render scene.glb -o a.png        a picture, metered by the camera
+  sunny16 view scene.glb                   the look-dev window
+  sunny16 render scene.glb -o a.exr \\
+    --set camera.lens.f_stop=16 --set camera.body.shutter=1/100
 
-Exit codes: 0 done; 1 a fault of the program; 2 a wrong argument; 3 a bound of a comparison is broken;
-4 an input file cannot be used; 5 an output cannot be written; 6 no usable device, or its memory is full;
-7 the device was lost; 8 the validation layer had something to say (with --validation); 130 interrupted: the
-path tracer's picture holds what was complete.";
+Exit codes:
+  0    success
+  1    internal error
+  2    invalid argument, property or value
+  3    a bound of compare or validate is broken
+  4    an input file cannot be used
+  5    an output cannot be written
+  6    no usable device, or out of device memory
+  7    device lost
+  8    validation layer messages (with --validation)
+  130  interrupted; the path tracer's picture holds the finished samples";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open the look-dev window: turn dials, aim lamps, read meters, compare with the path tracer.
+    /// Open the look-dev window: dials, lights, meters, comparison with the path tracer.
+    #[command(after_help = "Example:\n  sunny16 view scene.glb --camera Hero")]
     View(Box<view::ViewArgs>),
     /// Render a scene to a PNG (for displays) or an EXR (32-bit, in nits).
+    #[command(after_help = "Example:\n  sunny16 render scene.glb -o a.png --size 1280x720 --set camera.lens.f_stop=8")]
     Render(render::RenderArgs),
-    /// Say what is in a file: meshes, materials, lights in all units, cameras, what is not supported.
+    /// List a file's contents: meshes, materials, lights in all units, cameras, unsupported
+    /// features.
+    #[command(after_help = "Example:\n  sunny16 inspect scene.glb")]
     Inspect(inspect::InspectArgs),
-    /// Meter a scene: luminance in nits, illuminance in lux, exposures for each dial; false colour, waveform, zones.
+    /// Meter a scene: luminance in nits, illuminance in lux, exposures by mode; false color,
+    /// waveform, zones.
+    #[command(after_help = "Example:\n  sunny16 meter scene.glb --mode spot --at 50%,50% --priority aperture")]
     Meter(Box<meter::MeterArgs>),
-    /// Compare a picture with its reference: FLIP, bias by blocks, stops; a report to flip through; bounds.
+    /// Compare a picture with a reference: FLIP, bias, block errors, stops; HTML report; bounds.
     Compare(Box<compare::CompareArgs>),
-    /// Check our renderers against closed forms, other renderers and each other: the cases of `validation/cases`.
+    /// Run validation cases against closed forms, other renderers and the path tracer
+    /// (`validation/cases`).
+    #[command(after_help = "Example:\n  sunny16 validate furnace --report out/validation")]
     Validate(validate::ValidateArgs),
-    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays, threads) and trees.
+    /// Measure frames (time of each pass, memory, start-up), the path tracer (samples, rays,
+    /// threads) and BVHs.
     Bench(bench::BenchArgs),
     /// List the demo scenes, or write one as a GLB with its look file.
+    #[command(after_help = "Example:\n  sunny16 demos street -o out")]
     Demos(demos::DemosArgs),
     /// Print the frame graph: passes, images, barriers, memory.
+    #[command(after_help = "Example:\n  sunny16 graph scene.glb --format dot")]
     Graph(graph::GraphArgs),
-    /// Say what a photometric file (.ies, .ldt) holds, and draw its polar plot.
+    /// Describe a photometric file (.ies, .ldt) and draw its polar plot.
+    #[command(after_help = "Example:\n  sunny16 ies lamp.ies -o plot.png")]
     Ies(ies::IesArgs),
-    /// Make the flow map of a channel of water around what stands in it.
+    /// Compute the flow map of a water channel with obstacles.
+    #[command(after_help = "Example:\n  sunny16 flow -o flow.png --size 8x3 --cylinder 4,1.5,0.3")]
     Flow(flow::FlowArgs),
-    /// Say what a lens prescription is: focal length, pupils, field of view, breathing, faults; draw it with rays.
+    /// Describe a lens prescription: focal length, pupils, field of view, breathing, aberrations;
+    /// draw it with rays.
+    #[command(after_help = "Example:\n  sunny16 lens builtin:dgauss-50-f2 --f-stop 4 -o drawing.png")]
     Lens(lens::LensArgs),
-    /// Say which drivers and devices there are, what each lacks, and what to install.
+    /// List Vulkan drivers and devices, what each lacks, and what to install.
     Doctor,
 }
 
@@ -109,15 +134,18 @@ const INTERRUPTED_CODE: u8 = 130;
 
 /// Options of every command that uses a device.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Device")]
 struct DeviceArgs {
-    /// The device to use: a part of its name or its number, as `sunny16 doctor` lists them [default: the best].
+    /// Vulkan device, by number or part of its name, as `sunny16 doctor` lists them [default: the
+    /// best].
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// Turn on the Vulkan validation layer with synchronization validation; a message makes the exit code 8.
+    /// Enable the Vulkan validation layer with synchronization validation; any message gives exit
+    /// code 8.
     #[arg(long)]
     validation: bool,
-    /// By what shaders send rays: trees of our own, or ray query. The picture is the same but for rounding; auto takes ray query
-    /// where hardware has it (docs/bvh.md).
+    /// Ray tracing on the device: software BVH (trees) or ray query (query). Pictures are equal but
+    /// for rounding; auto uses ray query on hardware that has it (docs/bvh.md).
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = RayMethod::NAMES)]
     rays: String,
 }

@@ -9,28 +9,33 @@ use crate::studio::{self, Opened, Request, Size};
 
 /// Options of every command that looks at a scene through a camera.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Scene")]
 pub struct SceneArgs {
-    /// The scene: a .glb or .gltf file, or a built-in one, such as builtin:street: `sunny16 demos` lists them (`petals` means
-    /// builtin:petals) [default: builtin:still_life].
+    /// Scene: a .glb or .gltf file, or a demo such as builtin:street (`sunny16 demos` lists them;
+    /// `petals` means builtin:petals) [default: builtin:still_life].
+    #[arg(help_heading = "Arguments")]
     pub scene: Option<PathBuf>,
-    /// A look file with camera dials and overrides [default: NAME.look.toml beside the scene, where there is one].
+    /// Look file with camera dials and overrides [default: NAME.look.toml beside the scene, if it
+    /// exists].
     #[arg(long, value_name = "FILE")]
     pub look: Option<PathBuf>,
-    /// The folder that the scene's files (buffers, images, profiles) may come from, with all below it: for ../ in a .gltf
-    /// [default: the scene's own folder, or the working directory where that contains it].
+    /// Root folder of the scene's files (buffers, images, profiles); needed for ../ in a .gltf
+    /// [default: the scene's folder, or the working directory if that contains it].
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// The camera of the file to look through, by name or number (#0), as `inspect` has them [default: the look's, else the first, else one framed on the scene].
+    /// Camera of the file, by name or number (#0), as `inspect` lists them [default: the look's,
+    /// else the first, else one framed on the scene].
     #[arg(long, value_name = "NAME")]
     pub camera: Option<String>,
-    /// Pixels across and down, e.g. 640x360 [default: the look's resolution, else 720 down, across by the camera's aspect].
+    /// Picture size in pixels, e.g. 640x360 [default: the look's resolution, else a height of 720
+    /// and the camera's aspect].
     #[arg(long, value_name = "WxH")]
     pub size: Option<Size>,
-    /// Override one property of the look, e.g. camera.lens.f_stop=2.8; may be repeated.
+    /// Override a property of the look, e.g. camera.lens.f_stop=2.8; repeatable.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// When, in seconds: animations play from their start and over again (scene.animation chooses which) [default: the scene
-    /// at rest].
+    /// Time in seconds; animations loop (scene.animation selects them) [default: the scene at
+    /// rest].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub time: Option<f64>,
 }

@@ -42,31 +42,32 @@ use crate::{
 
 /// Options of the path tracer.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Path tracer")]
 pub struct PathArgs {
-    /// Samples a pixel, at most (path tracer). Powers of two look best: their noise is spread as blue noise [default: 256].
+    /// Maximum samples a pixel; powers of two give blue noise [default: 256].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub spp: Option<u32>,
-    /// Surfaces that a path may meet, scattering by volumes counted too: 0 is what glows alone, 1 direct light too, as the raster renderer has it (path
-    /// tracer) [default: no limit; chance ends paths that carry little, so that nothing is lost in the mean].
+    /// Maximum path length in surface and volume interactions: 0 is emission, 1 adds direct light,
+    /// like the rasterizer [default: unlimited, with Russian roulette].
     #[arg(long, value_name = "N")]
     pub bounces: Option<u32>,
-    /// Sample each tile until its relative error is below this, e.g. 1% (path tracer). Tiles are looked at from 64 samples on;
-    /// --spp stays the most. Write the percent sign: without it the number is percents here (1 is 1%) and a part of one in
-    /// the bounds of `compare` (1 is 100%).
+    /// Target relative error of each tile, e.g. 1%. Checked from 64 samples on; --spp
+    /// remains the maximum. Write the percent sign: without it the number is a percentage here, but
+    /// a fraction in the bounds of `compare`.
     #[arg(long, value_name = "PERCENT", value_parser = Fraction::percents, allow_negative_numbers = true)]
     pub target_error: Option<Fraction>,
-    /// Another seed, another noise (path tracer) [default: 0].
+    /// Random seed [default: 0].
     #[arg(long, value_name = "N")]
     pub seed: Option<u32>,
-    /// Go on where OUTPUT.resume left off, if there is one, and keep it when done, for more samples later (path
-    /// tracer). The picture is bit for bit the one that would have come without a stop.
+    /// Resume from OUTPUT.resume if it exists, and keep it for later samples. The
+    /// picture equals an uninterrupted one bit for bit.
     #[arg(long)]
     pub resume: bool,
-    /// Seconds of work after which OUTPUT.resume is written, which is removed when the picture is done (path tracer)
+    /// Interval between writes of OUTPUT.resume in seconds; the file is removed at the end
     /// [default: 10].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub save_every: Option<f64>,
-    /// Denoise the picture, not its layers, with Intel Open Image Denoise (path tracer, cargo feature `oidn`).
+    /// Denoise the picture, not its layers, with Intel Open Image Denoise (cargo feature `oidn`).
     #[arg(long)]
     pub denoise: bool,
 }

@@ -31,46 +31,48 @@ use crate::{
 
 #[derive(Args, Clone, Debug)]
 pub struct RenderArgs {
-    #[command(flatten)]
-    scene: open::SceneArgs,
-    /// The picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in nits).
+    /// Output picture: .png (tone mapped, sRGB) or .exr (32-bit float, scene-linear Rec.709 in
+    /// nits).
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Write the camera's values to the EXR (exposed: 1 is the luminance that the exposure renders white; and white
-    /// balanced) instead of nits.
+    /// Write exposed and white-balanced values to the EXR instead of nits (1 is the saturation
+    /// luminance).
     #[arg(long)]
     pub exposed: bool,
-    /// Further outputs by name, separated by commas, or `all`: layers of an EXR, files beside a PNG. They are
-    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion, bent_normal, emission,
-    /// direct_diffuse, direct_specular, indirect_diffuse and indirect_specular (with gi.enabled, or of the path tracer),
-    /// indirect_bound, velocity, reflection_hit, reflection_distance, reflection_motion, reflection_history,
-    /// reflection_rejection; of the path tracer also direct_transmission, indirect_transmission, variance, samples
-    /// and bvh_cost (nodes and triangles that a pixel's ray visits).
+    /// Additional outputs, comma-separated, or `all`: layers of an EXR, files beside a PNG. Names:
+    /// base_color, metallic, roughness, normal, depth, occlusion, position, ambient_occlusion,
+    /// bent_normal, emission, direct_diffuse, direct_specular, indirect_diffuse and
+    /// indirect_specular (with gi.enabled, or path traced), indirect_bound, velocity,
+    /// reflection_hit, reflection_distance, reflection_motion, reflection_history,
+    /// reflection_rejection; path traced also direct_transmission, indirect_transmission, variance,
+    /// samples and bvh_cost (BVH nodes and triangles visited by a pixel's ray).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub aov: Vec<String>,
-    /// Who makes the picture.
+    /// Renderer.
     #[arg(long, value_enum, default_value_t = RendererKind::Raster)]
     renderer: RendererKind,
-    #[command(flatten)]
-    pub path: PathArgs,
-    /// Pictures of a sequence, from --time on: `out.png` becomes `out.0000.png`, `out.0001.png` and so on. The first one is
-    /// metered; where the camera sets the exposure, it follows from there with the time constants of
-    /// camera.exposure.adaptation. The path tracer meters each picture by itself.
+    /// Number of pictures of a sequence that starts at --time: `out.0000.png`, `out.0001.png`, ...
+    /// The first is metered; automatic exposure then adapts with camera.exposure.adaptation. The
+    /// path tracer meters each picture by itself.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     frames: Option<u32>,
-    /// Pictures a second of a sequence.
+    /// Frame rate of a sequence in pictures per second.
     #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = rate)]
     fps: f64,
-    /// Frames that the picture is the mean of, each sampling its pixels at other places: smooth edges, N times the time
-    /// [default: the look's passes.aa.samples, else 1, or 16 with passes.aa.method=taa or gi.enabled].
+    /// Samples a pixel, accumulated over as many frames [default: the look's passes.aa.samples,
+    /// else 1, or 16 with passes.aa.method=taa or gi.enabled].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     aa_samples: Option<u32>,
     /// Print the time of each pass.
     #[arg(long)]
     times: bool,
-    /// Leave out the report; remarks on the scene and errors stay.
+    /// Print remarks and errors only.
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    scene: open::SceneArgs,
+    #[command(flatten)]
+    pub path: PathArgs,
     #[command(flatten)]
     device: DeviceArgs,
 }
@@ -78,10 +80,10 @@ pub struct RenderArgs {
 /// The renderers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RendererKind {
-    /// The real-time renderer on the Vulkan device.
+    /// Real-time rasterizer on the Vulkan device.
     Raster,
-    /// The path tracer on the host: unbiased, with light that is reflected from surface to surface; EXRs have a layer
-    /// for each way that light took.
+    /// Unbiased path tracer on the CPU, with all indirect light; an EXR has a layer for each light
+    /// component.
     Path,
 }
 

@@ -31,23 +31,23 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// The cases to run, by their folders' names or parts of them [default: all].
+    /// Cases to run, by folder name or part of it [default: all].
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
-    /// Where the cases are: a folder with one folder a case.
+    /// Folder of the cases, one subfolder each.
     #[arg(long, value_name = "DIR", default_value = "validation/cases")]
     from: PathBuf,
-    /// Write the report there: index.html (one file, opens anywhere), results.json, and an EXR in nits of each of our
-    /// pictures. The folder is made.
+    /// Write a report to this folder, which is created: index.html (self-contained), results.json,
+    /// and an EXR in nits of each picture.
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Leave the raster renderer out, and what is expected of it: needs no Vulkan device.
+    /// Skip the rasterizer and its checks; needs no Vulkan device.
     #[arg(long)]
     no_raster: bool,
-    /// List the cases and what they show; run nothing.
+    /// List the cases without running them.
     #[arg(long)]
     list: bool,
-    /// Print broken bounds and the sum alone.
+    /// Print broken bounds and the summary only.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

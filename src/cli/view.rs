@@ -8,14 +8,14 @@ use crate::viewer::{self, Options, ViewError, recent::state_folder};
 /// Options of `view`.
 #[derive(Args)]
 pub struct ViewArgs {
+    /// Print frame pacing at the end: frames, input latency in frames, and frame times in ms
+    /// (median, 99th percentile, maximum), without and with the path tracer.
+    #[arg(long)]
+    pacing: bool,
     #[command(flatten)]
     scene: SceneArgs,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Print at the end how the window kept pace: frames, by which frame inputs were shown, and the times (ms: median, of a hundred
-    /// the longest but one, longest) that a frame took, without and with the path tracer at work.
-    #[arg(long)]
-    pacing: bool,
 }
 
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
