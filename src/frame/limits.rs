@@ -1,4 +1,4 @@
-//! Limits of the camera's effects that acted on a picture (docs/camera-effects.md, "What falls short").
+//! Limits of the camera's effects that acted on a picture (docs/camera-effects.md, "Limits").
 
 use crate::{
     gpu::GpuResult,

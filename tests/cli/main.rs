@@ -11,3 +11,4 @@ mod lens;
 mod path_tracer;
 mod two_drivers;
 mod validate;
+mod vocabulary;

@@ -376,7 +376,7 @@ fn furnaces() {
         ("anisotropic metal, strength 0.5", &|r| Bsdf { metallic: 1.0, anisotropy: 0.5, ..white(r) }, true),
         ("anisotropic metal, strength 1", &|r| Bsdf { metallic: 1.0, anisotropy: 1.0, ..white(r) }, true),
         (
-            "film of 400 nm on grey metal",
+            "film of 400 nm on gray metal",
             &|r| Bsdf { metallic: 1.0, base_color: GREY, film: film(1.3, 400.0), ..white(r) },
             true,
         ),
